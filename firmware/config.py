@@ -1,0 +1,204 @@
+"""Configuration and other data files in TOML: typed, checked, and wrong in words.
+
+Every file of the project (`volcano.toml`, `wiring.toml`, `board.toml`, `tuning.toml`) is read through `Table`. An error
+names the file, the line, the key, what it must be and what it was.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from firmware.terms import VolcanoError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from importlib.resources.abc import Traversable
+
+T = TypeVar("T")
+_NAMES = {
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    str: "a text",
+    list: "a list",
+    dict: "a table",
+}
+
+
+class ConfigError(VolcanoError, ValueError):
+    """A data file is wrong; the text is ``file:line: key: what it must be, what it was``."""
+
+
+class _Absent:
+    """Marks that a key has no default."""
+
+
+ABSENT: Any = _Absent()
+
+
+class Table:
+    """One TOML table whose keys are taken by type. `done()` complains about keys that nobody took."""
+
+    def __init__(self, values: dict[str, Any], file: str, text: str, path: tuple[str, ...] = ()) -> None:
+        self.values = values
+        self.file = file
+        self._text = text
+        self.path = path
+        self._taken: set[str] = set()
+
+    def error(self, key: str, problem: str) -> ConfigError:
+        """An error about `key` of this table, with its line."""
+        path = (*self.path, key)
+        return ConfigError(f"{self.file}:{_line_of(self._text, path)}: {'.'.join(path)}: {problem}")
+
+    def _take(self, key: str, kind: type[T], default: T) -> T:
+        self._taken.add(key)
+        if key not in self.values:
+            if default is ABSENT:
+                raise self.error(key, f"is missing; it must be {_NAMES[kind]}")
+            return default
+        value = self.values[key]
+        if kind is float and isinstance(value, int) and not isinstance(value, bool):
+            value = float(value)
+        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+            raise self.error(key, f"must be {_NAMES[kind]}, is {value!r}")
+        return value
+
+    def text(self, key: str, default: str = ABSENT, *, choices: Sequence[str] = ()) -> str:
+        """A text, one of `choices` if there are any."""
+        value = self._take(key, str, default)
+        if choices and value not in choices:
+            raise self.error(key, f"must be one of {', '.join(choices)}, is {value!r}")
+        return value
+
+    def whole(self, key: str, default: int = ABSENT, *, low: int | None = None, high: int | None = None) -> int:
+        """A whole number from `low` to `high`."""
+        value = self._take(key, int, default)
+        self._check_range(key, value, low, high)
+        return value
+
+    def number(
+        self, key: str, default: float = ABSENT, *, low: float | None = None, high: float | None = None
+    ) -> float:
+        """A number from `low` to `high`."""
+        value = self._take(key, float, default)
+        self._check_range(key, value, low, high)
+        return value
+
+    def _check_range(self, key: str, value: float, low: float | None, high: float | None) -> None:
+        if (low is not None and value < low) or (high is not None and value > high):
+            span = f"from {low}" if high is None else f"at most {high}" if low is None else f"from {low} to {high}"
+            raise self.error(key, f"must be {span}, is {value!r}")
+
+    def flag(self, key: str, default: bool = ABSENT) -> bool:
+        """True or false."""
+        return self._take(key, bool, default)
+
+    def list_of(self, key: str, kind: type[T], default: list[T] = ABSENT, *, size: int | None = None) -> list[T]:
+        """A list whose items are all of one kind (float takes whole numbers), of `size` items if given."""
+        items = self._take(key, list, default)
+        if size is not None and len(items) != size:
+            raise self.error(key, f"must have {size} items, has {len(items)}")
+        checked: list[T] = []
+        for item in items:
+            value: Any = float(item) if kind is float and type(item) is int else item
+            if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+                raise self.error(key, f"each item must be {_NAMES[kind]}, one is {item!r}")
+            checked.append(value)
+        return checked
+
+    def table(self, key: str, *, optional: bool = False) -> Table:
+        """A table below this one; empty if it is optional and absent."""
+        values: dict[str, Any] = self._take(key, dict, {} if optional else ABSENT)
+        return Table(values, self.file, self._text, (*self.path, key))
+
+    def tables(self, key: str) -> list[Table]:
+        """A list of tables."""
+        return [
+            Table(values, self.file, self._text, (*self.path, key, str(index)))
+            for index, values in enumerate(self.list_of(key, dict))
+        ]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.values)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.values
+
+    def done(self) -> None:
+        """Every key must have been taken."""
+        for key in self.values:
+            if key not in self._taken:
+                known = ", ".join(sorted(self._taken))
+                raise self.error(key, f"is not a key here; known: {known}")
+
+
+def read_table(path: Path | Traversable) -> Table:
+    """Read a TOML file.
+
+    Raises:
+        ConfigError: it is missing, unreadable, not UTF-8 or not TOML.
+    """
+    name = str(path) if isinstance(path, Path) else path.name
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{name}: is not UTF-8 text (byte {error.start})") from error
+    except OSError as error:
+        raise ConfigError(f"{name}: cannot be read: {error.strerror}") from error
+    try:
+        return Table(tomllib.loads(text), name, text)
+    except tomllib.TOMLDecodeError as error:
+        found = re.search(r"\(at line (\d+)", str(error))
+        line = f":{found[1]}" if found else ""
+        problem = re.sub(r" \(at .*\)", "", str(error))
+        raise ConfigError(f"{name}{line}: is not TOML: {problem}") from error
+
+
+def _line_of(text: str, path: tuple[str, ...]) -> int:
+    """The line of a key, found by its nearest enclosing header; tomllib keeps no positions."""
+    best, best_depth = 1, -1
+    header: tuple[str, ...] = ()
+    keys = tuple(part for part in path if not part.isdigit())
+    for number, line in enumerate(text.splitlines(), 1):
+        stripped = line.strip()
+        if found := re.match(r"\[\[?\s*([^\]]+?)\s*\]", stripped) if stripped.startswith("[") else None:
+            header = tuple(part.strip().strip('"') for part in found[1].split("."))
+            depth = _common(header, keys) if header == keys[: len(header)] else -1
+        elif found := re.match(r'("?[\w.-]+"?)\s*=', stripped):
+            here = (*header, *found[1].strip('"').split("."))
+            depth = len(here) if here == keys[: len(here)] else -1
+        else:
+            continue
+        if depth > best_depth:
+            best, best_depth = number, depth
+    return best
+
+
+def _common(left: tuple[str, ...], right: tuple[str, ...]) -> int:
+    count = 0
+    for one, other in zip(left, right, strict=False):
+        if one != other:
+            break
+        count += 1
+    return count
+
+
+def state_folder() -> Path:
+    """Where games, settings and calibration are kept: systemd's StateDirectory, else the XDG state folder."""
+    if systemd := os.environ.get("STATE_DIRECTORY"):
+        return Path(systemd.split(":")[0])
+    base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return Path(base) / "volcano"
+
+
+def config_file() -> Path:
+    """Where `volcano.toml` is looked for when no ``--config`` names one."""
+    system = Path("/etc/volcano.toml")
+    base = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+    personal = Path(base) / "volcano.toml"
+    return personal if personal.exists() or not system.exists() else system

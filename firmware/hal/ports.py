@@ -1,0 +1,78 @@
+"""What the firmware needs of the hardware. Each port has a real and a mock backend that differ in the
+lowest layer only.
+
+No port may raise into a game: a missing or broken part is logged once, named in `faults()`, and tried again.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from firmware.terms import VolcanoError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from firmware.terms import Grip, Likelihood, Symbols
+
+
+class HardwareError(VolcanoError, OSError):
+    """A part does not answer; the text names chip, pad or pin and what to check."""
+
+
+class BusError(HardwareError):
+    """Nothing answers on the I2C bus, or the bus itself is stuck."""
+
+
+class PinError(HardwareError):
+    """A GPIO pin cannot be opened."""
+
+
+class TouchBoard(Protocol):
+    """The board's pads: 23 fields and 6 Touch fields on up to four MPR121."""
+
+    def poll(self, now: float) -> Grip | None:
+        """Called 50 times a second; a `Grip` once per contact, when it has settled. `now` in seconds, monotonic."""
+
+    def faults(self) -> Sequence[str]:
+        """One line per part that does not work now, empty if all is well."""
+
+    def close(self) -> None:
+        """Give the hardware back; harmless when called again."""
+
+
+class FigureReader(Protocol):
+    """What a gripped field's reading says about the figure."""
+
+    def likelihood(self, field: str, delta_pf: float) -> Likelihood:
+        """Likelihood of a rise of `delta_pf` picofarads on `field` for white, red, green and black."""
+
+
+class SymbolLights(Protocol):
+    """The five lights."""
+
+    def show(self, symbols: Symbols) -> None:
+        """Light exactly these; blink at 1 Hz if asked."""
+
+    def close(self) -> None:
+        """All dark, pins given back."""
+
+
+class PushButton(Protocol):
+    """The push button on the volcano."""
+
+    def is_pressed(self) -> bool:
+        """The level now, not debounced; the loop polls it."""
+
+    def close(self) -> None:
+        """Pin given back."""
+
+
+class Battery(Protocol):
+    """The supply."""
+
+    def is_low(self) -> bool:
+        """Whether the batteries are weak."""
+
+    def close(self) -> None:
+        """Pin given back."""

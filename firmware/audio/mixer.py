@@ -1,0 +1,376 @@
+"""Playing a sound pack through SDL's mixer (pygame or pygame-ce), with or without a sound card."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import threading
+from array import array
+from collections import OrderedDict
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from firmware.audio.player import FADE_MS, VOLUME_STEPS, SilentPlayer, audible, volume_step
+from firmware.terms import Sound, VolcanoError, nominal_ms
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import ModuleType
+
+    import pygame
+
+    from firmware.audio.player import Audible, Clips
+    from firmware.terms import Cue
+
+STEP_DB = 6.0
+"""Between two volume steps; five of them span 24 dB, from a whisper to the clips' full -18 LUFS."""
+
+RATE_HZ = 48_000
+"""Common I2S amplifiers refuse 24 and 22.05 kHz, so the mixer always runs at this rate (MAX98357A data sheet)."""
+
+CACHE_BYTES = 6 << 20
+"""Decoded clips kept, about a minute of speech."""
+
+OVERDUE_S = 2.0
+"""A cue that lasts this much longer than its clip shows that the sound card has stopped taking samples."""
+
+RETRY_S = (1.0, 60.0)
+"""First and longest time between two attempts to open the sound card."""
+
+_log = logging.getLogger(__name__)
+
+
+class SoundError(VolcanoError, OSError):
+    """The sound card cannot be opened; the text names it and what to check."""
+
+
+class MixerPlayer:
+    """Plays the clips of a pack through SDL's mixer, which stays open for good: opening and closing pops.
+
+    Args:
+        clips: the pack.
+        clock: monotonic seconds, the same clock as in `poll`.
+        card: name of the sound card (second column of /proc/asound/cards) or a complete ALSA name with a colon; empty:
+            SDL chooses, or the environment does (SDL_AUDIODRIVER, AUDIODEV).
+        buffer: frames per period, 512 (10.7 ms) or, where that crackles, 1024.
+
+    Without a sound card one warning is logged, cues last as long as their clips, and the card is tried again in a
+    thread.
+    """
+
+    def __init__(
+        self,
+        clips: Clips,
+        clock: Callable[[], float],
+        *,
+        card: str = "",
+        buffer: int = 512,
+        cache_bytes: int = CACHE_BYTES,
+    ) -> None:
+        self._clips = clips
+        self._clock = clock
+        self._card = card
+        self._buffer = buffer
+        self._cache = _Cache(cache_bytes)
+        self._named: set[str] = set()
+        self._silent = SilentPlayer(clock, self._duration_ms)
+        self._volume = 1.0
+        self._mixer: _Mixer | None = None
+        self._opening: _Opening | None = None
+        self._retry_s = RETRY_S[0]
+        self._retry_at = clock()
+        self._closed = False
+        # The side of the mixer that sounds, and what is queued behind it.
+        self._deck = 0
+        self._overdue_at: float | None = None
+        self._successor: Audible | None = None
+        self._handed_over = False
+        self._sounding: list[pygame.mixer.Sound] = []
+        self._take(_Opening(card, buffer, in_thread=False))
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a sound card is in use."""
+        return self._mixer is not None
+
+    # --- the port
+
+    def play(self, cue: Audible, following: Cue | None = None) -> None:
+        """Begin now, unless `cue` is the successor that has begun by itself."""
+        self._try_again(self._clock())
+        if self._mixer is None:
+            self._silent.play(cue, following)
+            return
+        joined = self._handed_over and cue == self._successor
+        successor = audible(following)
+        self._handed_over = False
+        self._successor = successor
+        if joined:
+            self._sounding = self._sounding[1:]
+        else:
+            self._fade(self._mixer, FADE_MS)
+            self._sounding = [self._sound(self._mixer, cue)]
+            self._channel(self._mixer).play(self._sounding[0])
+        self._overdue_at = self._clock() + self._duration_ms(cue) / 1000 + OVERDUE_S
+        if successor is not None:
+            self._sounding.append(self._sound(self._mixer, successor))
+            self._channel(self._mixer).queue(self._sounding[1])
+
+    def stop(self, fade_ms: int = FADE_MS) -> None:
+        """Fade out; the successor is forgotten."""
+        self._silent.stop()
+        self._overdue_at = self._successor = None
+        self._handed_over = False
+        self._sounding = []
+        if self._mixer is not None:
+            self._fade(self._mixer, fade_ms)
+
+    def poll(self, now: float) -> bool:
+        """True once when the cue begun last has ended."""
+        self._try_again(now)
+        if self._mixer is None:
+            return self._silent.poll(now)
+        if self._handed_over:
+            self.stop()  # the unit went another way
+            return False
+        if self._overdue_at is None:
+            return False
+        channel = self._channel(self._mixer)
+        begun = channel.get_queue() is None if self._successor is not None else not channel.get_busy()
+        if not begun and now < self._overdue_at:
+            return False
+        if not begun:
+            self._lose("takes no more samples")
+        self._overdue_at = None
+        self._handed_over = begun and self._successor is not None
+        return True
+
+    def set_volume(self, step: int) -> None:
+        """At once, for what sounds and what is to come."""
+        self._silent.set_volume(step)
+        self._volume = 10 ** ((volume_step(step) - VOLUME_STEPS) * STEP_DB / 20)
+        for sound in self._sounding:
+            sound.set_volume(self._volume)
+
+    def close(self) -> None:
+        """Break off and close the mixer."""
+        self.stop(0)
+        self._closed = True
+        if self._opening is not None:
+            self._opening.join()
+            self._mixer = self._mixer or self._opening.mixer
+        mixer, self._mixer, self._opening = self._mixer, None, None
+        self._cache.clear()
+        if mixer is not None:
+            mixer.close()
+
+    # --- clips
+
+    def _duration_ms(self, cue: Audible) -> int:
+        clip = self._clips.find(cue)
+        return nominal_ms(cue) if clip is None else clip.duration_ms
+
+    def _sound(self, mixer: _Mixer, cue: Audible) -> pygame.mixer.Sound:
+        """The decoded clip, or silence of its nominal length."""
+        clip = self._clips.find(cue)
+        sound: pygame.mixer.Sound | None = None
+        if clip is None:
+            self._name_once(f"no clip for {_name(cue)}: build the sounds again (volcano sounds build)")
+        else:
+            sound = self._cache.get(clip.path)
+            if sound is None:
+                try:
+                    sound = mixer.decode(clip.path)
+                except (OSError, ValueError, mixer.error) as error:
+                    self._name_once(f"{clip.path}: the clip for {_name(cue)} cannot be read: {error}")
+                else:
+                    self._cache.put(clip.path, sound)
+        if sound is None:
+            sound = mixer.silence(nominal_ms(cue))
+        sound.set_volume(self._volume)
+        return sound
+
+    def _name_once(self, problem: str) -> None:
+        if problem not in self._named:
+            self._named.add(problem)
+            _log.warning("%s", problem)
+
+    # --- the mixer's two channels: one sounds while the other fades out
+
+    def _channel(self, mixer: _Mixer) -> pygame.mixer.Channel:
+        return mixer.channels[self._deck]
+
+    def _fade(self, mixer: _Mixer, fade_ms: int) -> None:
+        channel = self._channel(mixer)
+        if not channel.get_busy():
+            return
+        # SDL plays what is queued after a fade, too, so something inaudible takes the successor's place.
+        channel.queue(mixer.nothing)
+        channel.fadeout(max(fade_ms, 1))
+        self._deck = 1 - self._deck
+        mixer.channels[self._deck].stop()
+
+    # --- losing and finding the sound card
+
+    def _take(self, opening: _Opening) -> None:
+        if opening.mixer is not None:
+            self._mixer = opening.mixer
+            if self._retry_s > RETRY_S[0]:
+                _log.warning("sound: %s works again", self._card or "the sound card")
+            self._retry_s = RETRY_S[0]
+            return
+        self._retry_at = self._clock() + self._retry_s
+        self._retry_s = min(2 * self._retry_s, RETRY_S[1])
+        self._name_once(str(opening.problem))
+
+    def _lose(self, problem: str) -> None:
+        _log.warning("sound: %s %s; trying again", self._card or "the sound card", problem)
+        mixer, self._mixer = self._mixer, None
+        self._cache.clear()
+        self._sounding = []
+        self._successor = None
+        self._opening = _Opening(self._card, self._buffer, stale=mixer)
+
+    def _try_again(self, now: float) -> None:
+        """Without a card: start or finish an attempt to open it, never in the middle of a cue."""
+        if self._mixer is not None or self._closed or self._silent.playing:
+            return
+        if self._opening is None:
+            if now >= self._retry_at:
+                self._opening = _Opening(self._card, self._buffer)
+        elif self._opening.done:
+            opening, self._opening = self._opening, None
+            self._take(opening)
+
+
+def _name(cue: Audible) -> str:
+    if isinstance(cue, Sound):
+        return f"the sound {cue.name}"
+    args = ", ".join(f"{name} {value}" for name, value in cue.args)
+    return f"the line {cue.line}, wording {cue.variant}, voice {cue.voice}" + (f", with {args}" if args else "")
+
+
+class _Cache:
+    """Decoded clips by file; those unused for longest go when there are too many bytes."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._sounds: OrderedDict[Path, pygame.mixer.Sound] = OrderedDict()
+        self.bytes = 0
+
+    def get(self, path: Path) -> pygame.mixer.Sound | None:
+        sound = self._sounds.get(path)
+        if sound is not None:
+            self._sounds.move_to_end(path)
+        return sound
+
+    def put(self, path: Path, sound: pygame.mixer.Sound) -> None:
+        self._sounds[path] = sound
+        self.bytes += _bytes(sound)
+        while self.bytes > self._limit and len(self._sounds) > 1:
+            _, dropped = self._sounds.popitem(last=False)
+            self.bytes -= _bytes(dropped)
+
+    def clear(self) -> None:
+        self._sounds.clear()
+        self.bytes = 0
+
+
+def _bytes(sound: pygame.mixer.Sound) -> int:
+    return round(sound.get_length() * RATE_HZ) * 2
+
+
+class _Mixer:
+    """SDL's mixer, opened.
+
+    Raises:
+        SoundError: the card is missing or refuses.
+    """
+
+    def __init__(self, card: str, buffer: int) -> None:
+        where = card or "the default sound card"
+        if card:
+            os.environ["AUDIODEV"] = card if ":" in card else f"plughw:CARD={card},DEV=0"
+            os.environ.setdefault("SDL_AUDIODRIVER", "alsa")
+            if ":" not in card and os.environ["SDL_AUDIODRIVER"] == "alsa" and not Path("/proc/asound", card).exists():
+                raise SoundError(
+                    f"sound: there is no card {card}; its name must stand in /proc/asound/cards; silent until then"
+                )
+        try:
+            with _without("numpy", "pkg_resources"):
+                import pygame.mixer  # noqa: PLC0415 - only who plays needs it: 100 ms and 24 MiB
+        except ImportError as problem:
+            raise SoundError(f"sound: pygame cannot be imported: {problem}; silent") from problem
+        self._pygame = pygame
+        self.error = pygame.error
+        try:
+            pygame.mixer.init(RATE_HZ, -16, 1, buffer, allowedchanges=0)
+        except pygame.error as problem:
+            raise SoundError(
+                f"sound: {where} cannot be opened: {problem}; check the card and its overlay; silent until then"
+            ) from problem
+        pygame.mixer.set_num_channels(2)
+        self.channels = (pygame.mixer.Channel(0), pygame.mixer.Channel(1))
+        self.nothing = self.silence(1)
+
+    def decode(self, path: Path) -> pygame.mixer.Sound:
+        return self._pygame.mixer.Sound(str(path))
+
+    def silence(self, duration_ms: int) -> pygame.mixer.Sound:
+        return self._pygame.mixer.Sound(buffer=array("h", bytes(2 * max(1, duration_ms * RATE_HZ // 1000))))
+
+    def close(self) -> None:
+        self._pygame.mixer.quit()
+
+
+@contextmanager
+def _without(*names: str) -> Iterator[None]:
+    """Hide modules that pygame would import if it found them: they cost 12 MiB and 80 ms and are not used.
+
+    SDL must leave SIGTERM and SIGINT alone, or the service cannot be stopped; it reads that when it starts.
+    """
+    os.environ.setdefault("SDL_NO_SIGNAL_HANDLERS", "1")
+    os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
+    modules: dict[str, ModuleType | None] = cast("dict[str, ModuleType | None]", sys.modules)
+    hidden = [name for name in names if name not in modules]
+    for name in hidden:
+        modules[name] = None
+    try:
+        yield
+    finally:
+        for name in hidden:
+            del modules[name]
+
+
+class _Opening:
+    """One attempt to open the mixer, by default in a thread: ALSA may take its time."""
+
+    def __init__(self, card: str, buffer: int, *, stale: _Mixer | None = None, in_thread: bool = True) -> None:
+        self._card = card
+        self._buffer = buffer
+        self._stale = stale
+        self.mixer: _Mixer | None = None
+        self.problem: SoundError | None = None
+        self._thread = threading.Thread(target=self._open, name="sound", daemon=True) if in_thread else None
+        if self._thread is None:
+            self._open()
+        else:
+            self._thread.start()
+
+    @property
+    def done(self) -> bool:
+        return self._thread is None or not self._thread.is_alive()
+
+    def join(self) -> None:
+        if self._thread is not None:
+            self._thread.join(timeout=2)
+
+    def _open(self) -> None:
+        if self._stale is not None:
+            self._stale.close()
+        try:
+            self.mixer = _Mixer(self._card, self._buffer)
+        except SoundError as error:
+            self.problem = error

@@ -1,0 +1,220 @@
+"""Which wire goes where: `wiring.toml`, read and checked."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from enum import StrEnum
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from firmware.config import read_table
+from firmware.terms import FIGURES, SYMBOLS, TOUCHES, Figure, Symbol, Touch
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+    from importlib.resources.abc import Traversable
+    from pathlib import Path
+
+    from firmware.config import Table
+
+LOWEST_ADDRESS = 0x5A
+HIGHEST_ADDRESS = 0x5D
+"""ADDR to VSS, VDD, SDA or SCL (MPR121 data sheet, 4.1): four chips on a bus at most."""
+
+ELECTRODES = 12
+"""ELE0 to ELE11 (MPR121 data sheet, 2)."""
+
+HIGHEST_PIN = 27
+"""BCM 0 to 27 are on the 40-pin header."""
+
+RESERVED_PINS = {
+    0: "the HAT EEPROM",
+    1: "the HAT EEPROM",
+    2: "I2C (SDA)",
+    3: "I2C (SCL)",
+    14: "the UART",
+    15: "the UART",
+    18: "I2S sound",
+    19: "I2S sound",
+    20: "I2S sound",
+    21: "I2S sound",
+}
+"""What the other BCM pins of this build are for."""
+
+
+class FigureMethod(StrEnum):
+    """How figures are told apart."""
+
+    CAPACITOR = "capacitor"
+    NOTHING = "nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class ChipWiring:
+    """One MPR121: its name, I2C address, and the electrode of each pad."""
+
+    name: str
+    address: int
+    touches: Mapping[Touch, int]
+    fields: Mapping[str, int]
+
+    @property
+    def electrodes(self) -> int:
+        """How many electrodes to enable, from ELE0 up (register 0x5E, ELE_EN)."""
+        return 1 + max((*self.touches.values(), *self.fields.values()), default=-1)
+
+    @property
+    def pads(self) -> tuple[str, ...]:
+        """The names of all pads, by electrode."""
+        named = [(electrode, str(name)) for wires in (self.touches, self.fields) for name, electrode in wires.items()]
+        return tuple(name for _, name in sorted(named))
+
+
+@dataclass(frozen=True, slots=True)
+class Wiring:
+    """Every wire; pins are BCM numbers, capacitors in picofarads."""
+
+    bus: int
+    clock_hz: int
+    chips: tuple[ChipWiring, ...]
+    lights: Mapping[Symbol, int]
+    button: int
+    battery_low: int | None
+    figure_method: FigureMethod
+    capacitor_pf: Mapping[Figure, float]
+
+    @property
+    def touch_chip(self) -> ChipWiring:
+        """The chip with the six Touch fields."""
+        return next(chip for chip in self.chips if chip.touches)
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """All field names, chip by chip."""
+        return tuple(field for chip in self.chips for field in chip.fields)
+
+    def chip_of(self, field: str) -> ChipWiring:
+        """The chip that `field` is wired to; KeyError if there is none."""
+        for chip in self.chips:
+            if field in chip.fields:
+                return chip
+        raise KeyError(field)
+
+
+def load_wiring(path: Path | Traversable | None, fields: Collection[str]) -> Wiring:
+    """Read a wiring file, or the one that comes with the firmware if `path` is None.
+
+    Args:
+        path: the TOML file.
+        fields: the names of the board's fields; each must have an electrode.
+
+    Raises:
+        ConfigError: something is wrong, missing or used twice; file, line and key are named.
+    """
+    root = read_table(files("firmware.hal") / "wiring.toml" if path is None else path)
+    i2c = root.table("i2c")
+    bus, clock_hz = i2c.whole("bus", 1, low=0), i2c.whole("clock_hz", 400_000, low=10_000, high=400_000)
+    i2c.done()
+    chips = _chips(root.table("chips"), root, fields)
+    pins = _Pins()
+    lights_table = root.table("lights")
+    lights = {symbol: pins.take(lights_table, symbol) for symbol in SYMBOLS}
+    lights_table.done()
+    button_table = root.table("button")
+    button = pins.take(button_table, "pin")
+    button_table.done()
+    battery_table = root.table("battery", optional=True)
+    battery_low = pins.take(battery_table, "low_pin") if "low_pin" in battery_table else None
+    battery_table.done()
+    figures = root.table("figures", optional=True)
+    method = FigureMethod(figures.text("method", FigureMethod.CAPACITOR, choices=tuple(FigureMethod)))
+    capacitor_pf = _capacitors(figures.table("capacitor_pf", optional=True))
+    figures.done()
+    root.done()
+    return Wiring(bus, clock_hz, chips, lights, button, battery_low, method, capacitor_pf)
+
+
+def _chips(table: Table, root: Table, fields: Collection[str]) -> tuple[ChipWiring, ...]:
+    chips: list[ChipWiring] = []
+    wired: dict[tuple[str, int], str] = {}
+    for name in table:
+        chip_table = table.table(name)
+        address = chip_table.whole("address", low=LOWEST_ADDRESS, high=HIGHEST_ADDRESS)
+        for other in chips:
+            if other.address == address:
+                raise chip_table.error("address", f"0x{address:02X} is the address of chip {other.name} already")
+        touch_table = chip_table.table("touch_fields", optional=True)
+        field_table = chip_table.table("fields", optional=True)
+        chip_table.done()
+        touches = {Touch(pad): number for pad, number in _electrodes(touch_table, TOUCHES, wired)}
+        wires = dict(_electrodes(field_table, fields, wired))
+        if not touches and not wires:
+            raise table.error(name, "has no pads; leave a chip out that is not wired")
+        chips.append(ChipWiring(name, address, touches, wires))
+    _check_complete(chips, root, fields)
+    return tuple(chips)
+
+
+def _electrodes(table: Table, known: Collection[str], wired: dict[tuple[str, int], str]) -> list[tuple[str, int]]:
+    """The pads of one table with their electrodes; `wired` collects every (chip, electrode) that is taken."""
+    chip, kind = table.path[1:]
+    pairs: list[tuple[str, int]] = []
+    for pad in table:
+        if pad not in known:
+            raise table.error(pad, f"is not one of the {kind.replace('_', ' ')}: {', '.join(sorted(known))}")
+        electrode = table.whole(pad, low=0, high=ELECTRODES - 1)
+        for (other, _), taken in wired.items():
+            if taken == pad:
+                raise table.error(pad, f"is wired to chip {other} already")
+        if (chip, electrode) in wired:
+            raise table.error(pad, f"electrode {electrode} of chip {chip} is wired to {wired[chip, electrode]} already")
+        wired[chip, electrode] = pad
+        pairs.append((pad, electrode))
+    return pairs
+
+
+def _check_complete(chips: list[ChipWiring], root: Table, fields: Collection[str]) -> None:
+    with_touches = [chip for chip in chips if chip.touches]
+    if len(with_touches) > 1:
+        names = " and ".join(chip.name for chip in with_touches)
+        raise root.error("chips", f"the six Touch fields must be on one chip, they are on {names}")
+    touches = set(with_touches[0].touches) if with_touches else set()
+    missing = [str(touch) for touch in TOUCHES if touch not in touches]
+    missing += [field for field in fields if not any(field in chip.fields for chip in chips)]
+    if missing:
+        raise root.error("chips", f"no electrode is given for {', '.join(missing)}")
+
+
+class _Pins:
+    """GPIO pins taken so far."""
+
+    def __init__(self) -> None:
+        self._used: dict[int, str] = {}
+
+    def take(self, table: Table, key: str) -> int:
+        pin = table.whole(key, low=0, high=HIGHEST_PIN)
+        owner = ".".join((*table.path, key))
+        if pin in RESERVED_PINS:
+            raise table.error(key, f"GPIO {pin} is needed for {RESERVED_PINS[pin]}; take another")
+        if pin in self._used:
+            raise table.error(key, f"GPIO {pin} is used for {self._used[pin]} already")
+        self._used[pin] = owner
+        return pin
+
+
+SMALLEST_STEP = 1.5
+"""Neighbouring capacitors must differ by this factor, or hand and body blur them into one."""
+
+
+def _capacitors(table: Table) -> Mapping[Figure, float]:
+    usual = {Figure.WHITE: 2.2, Figure.RED: 4.7, Figure.GREEN: 10.0, Figure.BLACK: 22.0}
+    capacitor_pf = {figure: table.number(figure, usual[figure], low=1.0, high=100.0) for figure in FIGURES}
+    table.done()
+    ordered = sorted(capacitor_pf.items(), key=lambda pair: pair[1])
+    for (smaller, low_pf), (larger, high_pf) in itertools.pairwise(ordered):
+        if high_pf < SMALLEST_STEP * low_pf:
+            raise table.error(
+                larger, f"{high_pf:g} pF is too near to {smaller}'s {low_pf:g} pF; the factor must be {SMALLEST_STEP}"
+            )
+    return capacitor_pf

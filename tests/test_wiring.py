@@ -1,0 +1,125 @@
+"""wiring.toml: the file that comes with the firmware, and one clear line for each way to get a copy wrong."""
+
+from __future__ import annotations
+
+import tomllib
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+import pytest
+
+from firmware.config import ConfigError
+from firmware.hal.wiring import RESERVED_PINS, FigureMethod, load_wiring
+from firmware.terms import FIGURES, SYMBOLS, TOUCHES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BOARD = tomllib.loads((files("firmware.game.insel") / "board.toml").read_text(encoding="utf-8"))
+FIELDS = tuple(BOARD["layout"])
+SHIPPED = (files("firmware.hal") / "wiring.toml").read_text(encoding="utf-8")
+
+
+def test_the_shipped_wiring_serves_every_pad_once() -> None:
+    wiring = load_wiring(None, FIELDS)
+    assert sorted(wiring.fields) == sorted(FIELDS)
+    assert len(FIELDS) == 23
+    assert set(wiring.touch_chip.touches) == set(TOUCHES)
+    assert [chip.address for chip in wiring.chips] == [0x5A, 0x5B, 0x5C]
+    assert sum(len(chip.pads) for chip in wiring.chips) == 29
+
+
+def test_the_shipped_wiring_leaves_only_top_electrodes_unused() -> None:
+    for chip in load_wiring(None, FIELDS).chips:
+        assert sorted((*chip.touches.values(), *chip.fields.values())) == list(range(chip.electrodes))
+        assert chip.electrodes < 12
+
+
+def test_pads_are_named_in_the_order_of_their_electrodes() -> None:
+    chip = load_wiring(None, FIELDS).touch_chip
+    assert chip.pads[:6] == ("rock", "explore", "one", "two", "three", "fire")
+    assert load_wiring(None, FIELDS).chip_of(chip.pads[6]) == chip
+
+
+def test_the_shipped_pins_keep_clear_of_i2c_sound_and_uart() -> None:
+    wiring = load_wiring(None, FIELDS)
+    assert wiring.battery_low is not None
+    pins = [*wiring.lights.values(), wiring.button, wiring.battery_low]
+    assert len(set(pins)) == 7
+    assert set(wiring.lights) == set(SYMBOLS)
+    assert not set(pins) & set(RESERVED_PINS)
+
+
+def test_the_shipped_figures_carry_four_capacitors() -> None:
+    wiring = load_wiring(None, FIELDS)
+    assert wiring.figure_method is FigureMethod.CAPACITOR
+    assert [wiring.capacitor_pf[figure] for figure in FIGURES] == [2.2, 4.7, 10.0, 22.0]
+
+
+def copy(tmp_path: Path, old: str, new: str) -> Path:
+    assert SHIPPED.count(old) == 1, "the line to spoil must be found once"
+    path = tmp_path / "wiring.toml"
+    path.write_text(SHIPPED.replace(old, new), encoding="utf-8")
+    return path
+
+
+def line_of(text: str) -> int:
+    return 1 + SHIPPED[: SHIPPED.index(text)].count("\n")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("beach-ne = 0\n", "beach-ne = 12\n", "chips.coast.fields.beach-ne: must be from 0 to 11, is 12"),
+        ("beach-ne = 0\n", "beach-ne = -1\n", "chips.coast.fields.beach-ne: must be from 0 to 11, is -1"),
+        ("beach-ne = 0\n", "beach-xx = 0\n", "chips.coast.fields.beach-xx: is not one of the fields: beach-ne, "),
+        ("rock = 0\n", "stone = 0\n", "chips.touch.touch_fields.stone: is not one of the touch fields: explore, "),
+        ("ruin-w = 9\n", "", "chips: no electrode is given for ruin-w"),
+        ("fire = 5\n", "", "chips: no electrode is given for fire"),
+        ("ruin-w = 9\n", "beach-s = 9\n", "chips.jungle.fields.beach-s: is wired to chip coast already"),
+        ("ruin-w = 9\n", "ruin-w = 8\n", "ruin-w: electrode 8 of chip jungle is wired to ruin-s already"),
+        ("mountain-ne = 6\n", "mountain-ne = 0\n", "mountain-ne: electrode 0 of chip touch is wired to rock already"),
+        ("address = 0x5C", "address = 0x5B", "chips.jungle.address: 0x5B is the address of chip coast already"),
+        ("address = 0x5C", "address = 0x58", "chips.jungle.address: must be from 90 to 93, is 88"),
+        ("star = 5 ", "star = 2 ", "lights.star: GPIO 2 is needed for I2C (SDA); take another"),
+        ("star = 5 ", "star = 18 ", "lights.star: GPIO 18 is needed for I2S sound; take another"),
+        ("pin = 17 ", "pin = 14 ", "button.pin: GPIO 14 is needed for the UART; take another"),
+        ("pin = 17 ", "pin = 5 ", "button.pin: GPIO 5 is used for lights.star already"),
+        ("low_pin = 27", "low_pin = 17", "battery.low_pin: GPIO 17 is used for button.pin already"),
+        ("low_pin = 27", "low_pin = 28", "battery.low_pin: must be from 0 to 27, is 28"),
+        ("star = 5 ", "moon = 5 ", "lights.star: is missing; it must be a whole number"),
+        ('method = "capacitor"', 'method = "magic"', "figures.method: must be one of capacitor, nothing, is 'magic'"),
+        ("red = 4.7", "red = 2.4", "figures.capacitor_pf.red: 2.4 pF is too near to white's 2.2 pF"),
+        ("clock_hz = 400000", "clock_hz = 1000000", "i2c.clock_hz: must be from 10000 to 400000, is 1000000"),
+        ("bus = 1 ", 'bus = "1" ', "i2c.bus: must be a whole number, is '1'"),
+        ("bus = 1 ", "bus = 1\nspeed = 3", "i2c.speed: is not a key here; known: bus, clock_hz"),
+    ],
+)
+def test_a_wrong_copy_is_named_in_one_line(tmp_path: Path, old: str, new: str, problem: str) -> None:
+    path = copy(tmp_path, old, new)
+    with pytest.raises(ConfigError) as caught:
+        load_wiring(path, FIELDS)
+    assert problem in str(caught.value)
+    assert str(caught.value).startswith(f"{path}:")
+    assert "\n" not in str(caught.value)
+
+
+def test_the_line_of_a_wrong_electrode_is_named(tmp_path: Path) -> None:
+    path = copy(tmp_path, "statue-s = 7\n", "statue-s = 99\n")
+    with pytest.raises(ConfigError, match=rf":{line_of('statue-s = 7')}: chips\.coast\.fields\.statue-s"):
+        load_wiring(path, FIELDS)
+
+
+def test_the_touch_fields_must_share_a_chip(tmp_path: Path) -> None:
+    text = SHIPPED.replace("fire = 5\n", "").replace(
+        "[chips.coast.fields]", "[chips.coast.touch_fields]\nfire = 11\n\n[chips.coast.fields]"
+    )
+    path = tmp_path / "wiring.toml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigError, match="the six Touch fields must be on one chip, they are on touch and coast"):
+        load_wiring(path, FIELDS)
+
+
+def test_a_board_on_mains_needs_no_battery_pin(tmp_path: Path) -> None:
+    path = copy(tmp_path, "low_pin = 27 ", "# low_pin = 27 ")
+    assert load_wiring(path, FIELDS).battery_low is None

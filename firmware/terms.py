@@ -143,18 +143,18 @@ Args = tuple[tuple[str, str | int], ...]
 
 @dataclass(frozen=True, slots=True)
 class Say:
-    """One line of a catalogue in one character's voice. `text` and `variant` are filled in when it is spoken."""
+    """One line of a catalogue; `text`, `variant` and `voice` are filled in from it when the line is to be spoken."""
 
     line: str
     args: Args = ()
-    voice: str = "narrator"
     rank: Rank = Rank.FACT
+    voice: str = ""
     text: str = ""
     variant: int = 0
 
-    def with_text(self, text: str, variant: int) -> Say:
-        """The same line with its wording."""
-        return replace(self, text=text, variant=variant)
+    def spoken(self, text: str, variant: int, voice: str) -> Say:
+        """The same line with its wording and its speaker."""
+        return replace(self, text=text, variant=variant, voice=voice)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,9 +181,9 @@ class Stop:
 Cue = Say | Sound | Symbols | Stop
 
 
-def say(line: str, voice: str = "narrator", rank: Rank = Rank.FACT, **args: str | int) -> Say:
-    """A line with its arguments, for example ``say("finds", figure="white", relic="amulet")``."""
-    return Say(line, tuple(sorted(args.items())), voice, rank)
+def say(line: str, rank: Rank = Rank.FACT, **args: str | int) -> Say:
+    """A line with its arguments, for example ``say("finds", relic="amulet", count=1)``."""
+    return Say(line, tuple(sorted(args.items())), rank)
 
 
 class Texts(Protocol):
@@ -194,6 +194,9 @@ class Texts(Protocol):
 
     def text(self, line: str, args: Args, variant: int = 0) -> str:
         """The wording of `line`."""
+
+    def voice(self, line: str, args: Args) -> str:
+        """The character who says it."""
 
 
 MS_PER_CHARACTER = 65

@@ -10,6 +10,7 @@ import re
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar, cast, dataclass_transform
 
 from firmware.terms import VolcanoError
@@ -48,7 +49,7 @@ class Event:
         for attribute, column in self.columns:
             value = getattr(self, attribute)
             if value is not None:
-                row[column] = value
+                row[column] = list(value) if isinstance(value, tuple) else value
         return row
 
 
@@ -192,6 +193,8 @@ class Rules(Protocol[S]):
     """Whether a power cut leads back into the game (else to ready)."""
     chances: Mapping[str, frozenset[Outcome]]
     """Every kind of draw with all outcomes that a script may name."""
+    opening: Sequence[Event]
+    """What is told when the push button starts the game; a contact tells it itself."""
 
     def start(self, contact: Contact | None, seed: int) -> S:
         """A new game. `contact` is the one that starts it (it is given to `accept` next), None for the button.
@@ -231,6 +234,75 @@ class Rules(Protocol[S]):
 
         Positive for every figure whose contact would be accepted; the scale does not matter.
         """
+
+
+# --- records
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A game began: its rules' name and the state before the first contact."""
+
+    rules: str
+    state: Json
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """One accepted contact with its draws and the events that it led to, as rows."""
+
+    contact: Contact
+    draws: tuple[tuple[str, Outcome], ...]
+    events: tuple[Json, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The game is over (``over``) or was given up (``stopped``): nothing to resume."""
+
+    reason: str
+
+
+Record = Begun | Played | Ended
+
+
+def unfinished(records: Iterable[Record]) -> list[Record]:
+    """The records of the game that a power cut interrupted, empty if there is none."""
+    game: list[Record] = []
+    for record in records:
+        if isinstance(record, Begun):
+            game = [record]
+        elif isinstance(record, Ended):
+            game = []
+        elif game:
+            game.append(record)
+    return game
+
+
+def replay(rules: Rules[S], records: Sequence[Record], *, compare: bool = True) -> tuple[S, list[Event]]:
+    """Play one game's records again; the state reached and the events of its last contact.
+
+    With `compare`, every event must be as it was; a resumed game only needs its contacts and draws.
+
+    Raises:
+        StateError: the record does not fit these rules; says at which contact.
+    """
+    begun, *rest = records
+    if not isinstance(begun, Begun) or begun.rules != rules.name:
+        raise StateError(f"the record does not begin with a game of {rules.name}")
+    state = rules.load(begun.state)
+    events: list[Event] = []
+    for number, record in enumerate(rest, 1):
+        if not isinstance(record, Played):
+            break
+        try:
+            events = rules.accept(state, record.contact, RecordedChance(record.draws))
+        except VolcanoError as error:
+            raise StateError(f"contact {number} of the record is not accepted: {error}") from error
+        for told, recorded in zip_longest((event.row() for event in events), record.events) if compare else ():
+            if told != recorded:
+                raise StateError(f"contact {number} of the record led to {recorded}, now to {told}")
+    return state, events
 
 
 class Script(Protocol):

@@ -1,0 +1,661 @@
+"""The unit: what the plastic volcano does with touches and presses, without hardware, clock or I/O.
+
+Inputs (`Grip`, `Press`, `Finished`) and the time come in; events, cues and records come out of `take()`. It knows the
+modes (power-on, settings, ready, a game, its end), who touched, what is being said and what a press means; the rules of
+the game and the words are others'.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, cast
+
+from firmware.game import kernel
+from firmware.game.kernel import Begun, Chance, Ended, Event, Played, Record, StateError, event, next_random
+from firmware.identity import identify
+from firmware.speech import Item, Pause, Speech
+from firmware.terms import (
+    FIGURES,
+    SYMBOLS,
+    UNKNOWN,
+    Contact,
+    Cue,
+    Figure,
+    Grip,
+    Press,
+    Rank,
+    Say,
+    Sound,
+    SoundName,
+    Symbol,
+    Symbols,
+    Touch,
+    say,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from firmware.game.kernel import Json, Rules, Title
+    from firmware.terms import Texts
+
+LANGUAGES = ("de", "en")
+VOLUMES = 5
+REPEAT_QUESTION_S = 90.0
+"""An open question is repeated once after so long a silence."""
+SLEEP_S = 20 * 60.0
+GIVE_UP_S = 5.0
+"""A second press within this time after the resumption message ends the resumed game."""
+BEEP_EVERY_S = 5.0
+HINT_AFTER = 2
+"""Errors in a row after which the voice helps."""
+
+
+# --- events of the unit (docs/console.md)
+
+
+@event
+class PoweredOn(Event):
+    """The slide switch was set to on."""
+
+
+@event
+class BatteryLow(Event):
+    """The batteries are weak: nothing happens until the push button is pressed."""
+
+
+@event
+class Ready(Event):
+    """Greeted; a game may be started."""
+
+
+@event
+class Resumed(Event):
+    """An unfinished game goes on; the figure that acted last and the open decision."""
+
+    figure: Figure | None = None
+    pending: str | None = None
+
+
+@event
+class Rejected(Event):
+    """An input error, with the contract's reason."""
+
+    reason: str
+
+
+@event
+class Signals(Event):
+    """Rock before a game: the four signals."""
+
+
+@event
+class Repeated(Event):
+    """The last announcement, or the open question, is said again."""
+
+
+@event
+class Interrupted(Event):
+    """The push button stopped the story."""
+
+
+@event
+class Volume(Event):
+    """The new volume step, 1 to 5."""
+
+    level: int
+
+
+@event
+class WhoAsked(Event):
+    """The unit asks which figure touched."""
+
+
+@event
+class FigureInferred(Event):
+    """The sensors could not tell; the game's course did."""
+
+    figure: Figure
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What lasts over power-off."""
+
+    language: str = "de"
+    volume: int = 3
+
+
+Output = Event | Cue | Record | Settings
+
+
+class Mode(StrEnum):
+    """What the unit is doing."""
+
+    OFF = "off"
+    WEAK = "weak"
+    GREETING = "greeting"
+    SETTINGS = "settings"
+    READY = "ready"
+    PLAYING = "playing"
+    OVER = "over"
+
+
+@dataclass(slots=True)
+class _Seeds:
+    generator: int
+
+
+ANSWERS = {Touch.ONE: Figure.WHITE, Touch.TWO: Figure.RED, Touch.THREE: Figure.GREEN, Touch.FIRE: Figure.BLACK}
+"""The Touch fields that answer "who is it?"."""
+
+
+class Unit:
+    """One volcano that is or is not switched on. A power cut is a new `Unit` with the journal's records."""
+
+    def __init__(
+        self,
+        title: Title,
+        texts: Callable[[str], Texts],
+        *,
+        settings: Settings | None = None,
+        seed: int = 0,
+        chance: Chance | None = None,
+    ) -> None:
+        self.title = title
+        self.settings = settings or Settings()
+        self.chance = chance or Chance()
+        self.mode = Mode.OFF
+        self.speech = Speech()
+        self.rules: Rules[Any] | None = None
+        self.game: Any = None
+        self.lit = Symbols()
+        self.faults: Sequence[str] = ()
+        """What the hardware says is broken now, one line each; the self-test tells their number."""
+        self._load_texts = texts
+        self._texts = texts(self.settings.language)
+        self._seeds = _Seeds(seed)
+        self._variants: dict[str, int] = {}
+        self._out: list[Output] = []
+        self._repeatable: list[Item] = []
+        self._told: Sequence[Event] = ()
+        self._errors = 0
+        self._asked: Grip | None = None
+        self._inferred: tuple[Contact, Say] | None = None
+        self._unfinished: Sequence[Record] = ()
+        self._low_battery = False
+        self._asleep = False
+        self._question_repeated = False
+        self._now = 0.0
+        self._last_input = 0.0
+        self._idle_since = 0.0
+        self._pause_until = 0.0
+        self._next_beep = 0.0
+        self._resumed = False
+        self._give_up_until = -1.0
+
+    # --- inputs
+
+    def power_on(
+        self, now: float, *, low_battery: bool = False, held: bool = False, unfinished: Sequence[Record] = ()
+    ) -> None:
+        """The slide switch is on; `held` with the push button held, `unfinished` from the journal."""
+        self._now = self._last_input = now
+        self._unfinished = unfinished
+        self._low_battery = low_battery
+        self._out.append(PoweredOn())
+        if held:
+            self._enter_settings()
+        elif low_battery:
+            self._out.append(BatteryLow())
+            self.mode = Mode.WEAK
+            self._next_beep = now
+            self.speech.add([Symbols((Symbol.ARIKI,), blink=True)])
+            self._beep()
+        else:
+            self._greet()
+        self._go_on()
+
+    def grip(self, now: float, grip: Grip) -> None:
+        """Somebody holds a figure and touches a Touch field."""
+        self._touched(now)
+        if self.mode in (Mode.OFF, Mode.WEAK, Mode.GREETING):
+            return
+        self._settle_inferred()
+        if self.mode is Mode.SETTINGS:
+            self._set(grip.touch)
+        elif self._asked is not None and identify(grip.likelihood, UNKNOWN).figure is None:
+            self._answer_who(self._asked, grip.touch)
+        else:
+            self._asked = None
+            self._recognise(grip)
+        self._go_on()
+
+    def press(self, now: float, press: Press) -> None:
+        """The push button."""
+        self._touched(now)
+        if self.mode in (Mode.OFF, Mode.GREETING):
+            return
+        if self.mode in (Mode.WEAK, Mode.SETTINGS):
+            self._greet()
+        elif self._inferred is not None:
+            contact, _ = self._inferred
+            self._inferred = None
+            self._ask_who(Grip(contact.field, contact.touch))
+        elif press.long:
+            self._long_press()
+        elif self.speech.telling_story:
+            self._out.append(Interrupted())
+            self._out += self.speech.skip_story()
+        elif self.mode is Mode.READY:
+            self._begin(self.title.intro, self.title.intro.start(None, self._next_seed()))
+            self._tell(self.title.intro.opening)
+        elif now <= self._give_up_until:
+            self._give_up()
+        else:
+            self._repeat()
+            if self._resumed:
+                self._give_up_until = now + GIVE_UP_S
+        self._go_on()
+
+    def finished(self, now: float) -> None:
+        """The cue that began last has been heard to its end."""
+        self._now = now
+        said = self.speech.current
+        self.speech.ended()
+        if self._inferred is not None and said is self._inferred[1]:
+            self._settle_inferred()
+        self._go_on()
+
+    def tick(self, now: float) -> None:
+        """Time has passed: pauses end, questions are repeated, the unit falls asleep."""
+        self._now = now
+        if isinstance(self.speech.current, Pause) and now >= self._pause_until:
+            self.speech.ended()
+        if self.mode is Mode.WEAK and now >= self._next_beep:
+            self._beep()
+        if not self._asleep:
+            if self._question_due() is not None and now >= cast("float", self._question_due()):
+                self._question_repeated = True
+                self._out.append(Repeated())
+                self._speak(self._question())
+            elif self.mode is not Mode.WEAK and now >= self._quiet_since() + SLEEP_S and self.speech.idle:
+                self._asleep = True
+                self._out.append(Symbols())
+        self._go_on()
+
+    def next_timer(self) -> float | None:
+        """When `tick` has something to do, None if never; a `Finished` may come before."""
+        if self.mode is Mode.OFF:
+            return None
+        times = []
+        if isinstance(self.speech.current, Pause):
+            times.append(self._pause_until)
+        if self.mode is Mode.WEAK:
+            times.append(self._next_beep)
+        elif self.speech.idle and not self._asleep:
+            times.append(self._quiet_since() + SLEEP_S)
+            if (due := self._question_due()) is not None:
+                times.append(due)
+        return min(times, default=None)
+
+    def take(self) -> list[Output]:
+        """What has happened since the last call: events, cues that begin now, records and settings to keep."""
+        out, self._out = self._out, []
+        return out
+
+    # --- state
+
+    def dump(self) -> Json:
+        """The unit and its game as one JSON object."""
+        return {
+            "mode": self.mode.value,
+            "language": self.settings.language,
+            "volume": self.settings.volume,
+            "seed": self._seeds.generator,
+            "errors": self._errors,
+            "low_battery": self._low_battery,
+            "rules": self.rules.name if self.rules else None,
+            "game": self.game.dump() if self.rules else None,
+        }
+
+    def restore(self, row: Json, now: float = 0.0) -> None:
+        """Go on from a `dump()`, silently.
+
+        Raises:
+            StateError: naming the key that is wrong.
+        """
+        try:
+            mode = Mode(row["mode"])
+            settings = Settings(str(row["language"]), int(row["volume"]))
+            seed, errors = int(row["seed"]), int(row["errors"])
+            low_battery, name = bool(row["low_battery"]), row["rules"]
+            game = row["game"]
+        except KeyError as error:
+            raise StateError(f"state: {error.args[0]} is missing") from error
+        except (ValueError, TypeError) as error:
+            raise StateError(f"state: {error}") from error
+        if settings.language not in LANGUAGES or not 1 <= settings.volume <= VOLUMES:
+            raise StateError("state: language must be de or en, volume 1 to 5")
+        rules = self._rules_named(name) if name is not None else None
+        if (rules is None) != (mode not in (Mode.PLAYING, Mode.OVER)):
+            raise StateError(f"state: mode {mode.value} does not go with rules {name}")
+        if rules is not None:
+            self._begin(rules, rules.load(game))
+        self._seeds.generator, self._errors, self._low_battery = seed, errors, low_battery
+        self.mode, self.settings, self._texts = mode, settings, self._load_texts(settings.language)
+        self._now = self._last_input = self._idle_since = now
+        if mode is Mode.GREETING:
+            self._greet()
+            self._go_on()
+
+    def _rules_named(self, name: object) -> Rules[Any]:
+        for rules in (self.title.intro, self.title.game):
+            if rules.name == name:
+                return rules
+        raise StateError(f"state: rules must be {self.title.intro.name} or {self.title.game.name}, is {name!r}")
+
+    def _next_seed(self) -> int:
+        return int(next_random(self._seeds) * 2**53)
+
+    # --- power-on
+
+    def _greet(self) -> None:
+        self.mode = Mode.GREETING
+        self._out += self.speech.clear()
+        self.speech.add([Symbols(SYMBOLS), Sound(SoundName.GREETING), Symbols()])
+
+    def _greeted(self) -> None:
+        if self._unfinished and self._resume():
+            return
+        self._become_ready()
+        if self._low_battery:
+            self._speak([say("batteries-weak", rank=Rank.CHATTER)])
+        self._speak([say("welcome", rank=Rank.CHATTER), say("how-to-start", rank=Rank.CHATTER)])
+
+    def _become_ready(self) -> None:
+        self.mode = Mode.READY
+        self._resumed, self._give_up_until = False, -1.0
+        self.rules = self.game = None
+        self._errors = 0
+        self._repeatable = [say("how-to-start", rank=Rank.CHATTER)]
+        self._told = ()
+        self._out.append(Ready())
+
+    def _resume(self) -> bool:
+        records, self._unfinished = self._unfinished, ()
+        try:
+            rules = self._rules_named(cast("Begun", records[0]).rules)
+            game, self._told = kernel.replay(rules, records, compare=False)
+        except StateError:
+            return False
+        if not rules.resumes or rules.over(game):
+            return False
+        self.mode, self.rules, self.game = Mode.PLAYING, rules, game
+        self._out.append(Resumed(rules.last(game), rules.pending(game)))
+        self._repeatable = [say("goes-on", rank=Rank.CHATTER), *self.title.script.resumed(game), *self._question()]
+        self._told = ()
+        self._speak(self._repeatable)
+        self._resumed = True
+        return True
+
+    def _give_up(self) -> None:
+        self._out.append(Ended("stopped"))
+        self._out += self.speech.clear()
+        self._speak([Symbols(), say("given-up", rank=Rank.CHATTER)])
+        self._become_ready()
+
+    # --- who it was
+
+    def _recognise(self, grip: Grip) -> None:
+        if grip.touch is Touch.ROCK:
+            self._rock(Contact(identify(grip.likelihood, UNKNOWN).figure or FIGURES[0], grip.field, grip.touch))
+            return
+        playing = self.mode is Mode.PLAYING and self.rules is not None
+        prior = self.rules.prior(self.game, grip.field, grip.touch) if playing and self.rules else UNKNOWN
+        who = identify(grip.likelihood, prior)
+        if who.figure is None:
+            reasons = {self._refusal(Contact(figure, grip.field, grip.touch)) for figure in FIGURES}
+            if len(reasons) == 1 and (reason := reasons.pop()) is not None:
+                self._reject(reason)
+            else:
+                self._ask_who(grip)
+            return
+        contact = Contact(who.figure, grip.field, grip.touch)
+        if who.inferred and self._refusal(contact) is None:
+            self._out.append(FigureInferred(who.figure))
+            self._out += self.speech.give_way()
+            line = "explores" if grip.touch is Touch.EXPLORE else "inferred"
+            spoken = self._voiced([say(line, rank=Rank.CHATTER, figure=who.figure)])
+            self.speech.add(spoken)
+            self._inferred = contact, cast("Say", spoken[0])
+        else:
+            self._contact(contact)
+
+    def _refusal(self, contact: Contact) -> str | None:
+        """Why this contact would be rejected, None if it would be accepted; nothing changes."""
+        try:
+            if self.mode is Mode.PLAYING and self.rules is not None:
+                self.rules.accept(self.game.clone(), contact, Chance())
+            else:
+                self.title.game.start(contact, 0)
+        except kernel.Rejected as refused:
+            return refused.reason
+        return None
+
+    def _settle_inferred(self) -> None:
+        if self._inferred is not None:
+            contact, _ = self._inferred
+            self._inferred = None
+            self._contact(contact)
+
+    def _ask_who(self, grip: Grip) -> None:
+        self._asked = grip
+        self._out.append(WhoAsked())
+        self._out += self.speech.give_way()
+        self._speak([say("who")])
+
+    def _answer_who(self, asked: Grip, touch: Touch) -> None:
+        self._asked = None
+        if touch is Touch.EXPLORE:
+            self._ask_who(asked)
+        elif touch is not Touch.ROCK:
+            self._contact(Contact(ANSWERS[touch], asked.field, asked.touch))
+
+    # --- contacts
+
+    def _contact(self, contact: Contact) -> None:
+        try:
+            if self.mode is Mode.PLAYING and self.rules is not None:
+                rules, game, begun = self.rules, self.game, False
+            else:
+                rules, begun = self.title.game, True
+                game = rules.start(contact, self._next_seed())
+            before = game.dump() if begun else None
+            events = rules.accept(game, contact, self.chance)
+        except kernel.Rejected as refused:
+            self.chance.take_drawn()
+            self._reject(refused.reason)
+            return
+        if before is not None:
+            self._begin(rules, game, before)
+        rows = tuple(each.row() for each in events)
+        self._out.append(Played(contact, self.chance.take_drawn(), rows))
+        self._tell(events)
+        if rules.over(game):
+            self._end()
+
+    def _begin(self, rules: Rules[Any], game: Any, before: Json | None = None) -> None:
+        self.mode, self.rules, self.game = Mode.PLAYING, rules, game
+        self._out.append(Begun(rules.name, before or game.dump()))
+
+    def _tell(self, events: Sequence[Event]) -> None:
+        self._errors = 0
+        self._resumed, self._give_up_until = False, -1.0
+        self._question_repeated = False
+        self._told = events
+        self._repeatable = []
+        self._out += self.speech.give_way()
+        self._out += events
+        self._speak(self.title.script.cues(events, self.game))
+
+    def _end(self) -> None:
+        rules = self.rules
+        self._out.append(Ended("over"))
+        if rules is self.title.intro:
+            self._become_ready()
+            return
+        self.mode = Mode.OVER
+        if self._low_battery:
+            self._speak([say("batteries-weak")])
+
+    def _reject(self, reason: str) -> None:
+        self._errors += 1
+        self._out.append(Rejected(reason))
+        items: list[Item] = [Sound(SoundName.ERROR)]
+        if self._errors >= HINT_AFTER:
+            game = self.game if self.mode is Mode.PLAYING else None
+            items += self.title.script.hint(game, reason)
+        self._out += self.speech.cut_in(self._voiced(items))
+
+    def _rock(self, contact: Contact) -> None:
+        self._out += self.speech.give_way()
+        rules = self.rules
+        if self.mode is Mode.PLAYING and rules is self.title.game:
+            events = rules.rock(self.game, contact)
+            self._out += events
+            self._repeatable = [*self.title.script.cues(events, self.game), *self._question()]
+            self._speak(self.title.script.cues(events, self.game))
+            return
+        self._out.append(Signals())
+        chatter = Rank.CHATTER
+        self._speak(
+            [
+                say("signal-place", rank=chatter),
+                Sound(SoundName.HARP),
+                say("signal-points", rank=chatter),
+                Sound(SoundName.POINT),
+                Sound(SoundName.POINT),
+                say("signal-creature", rank=chatter),
+                Sound(SoundName.SPIDER),
+                say("signal-error", rank=chatter),
+                Sound(SoundName.ERROR),
+            ]
+        )
+
+    # --- the push button
+
+    def _long_press(self) -> None:
+        if self.mode is Mode.OVER:
+            self._out += self.speech.clear()
+            self._speak([Symbols(), say("how-to-start", rank=Rank.CHATTER)])
+            self._become_ready()
+        else:
+            self._louder()
+
+    def _louder(self) -> None:
+        level = self.settings.volume % VOLUMES + 1
+        self._change(Settings(self.settings.language, level))
+        self._out.append(Volume(level))
+        self._out += self.speech.give_way()
+        self._speak([say("volume", level=level)])
+
+    def _repeat(self) -> None:
+        self._out.append(Repeated())
+        self._out += self.speech.clear()
+        told = self._told
+        items = self._repeatable or self.title.script.cues(told, self.game, repeat=True)
+        self._speak(items)
+
+    # --- settings: the button held at power-on
+
+    def _enter_settings(self) -> None:
+        self.mode = Mode.SETTINGS
+        self.speech.add([Symbols(SYMBOLS)])
+        self._speak([say("settings")])
+
+    def _set(self, touch: Touch) -> None:
+        self._out += self.speech.clear()
+        if touch in (Touch.ONE, Touch.TWO):
+            language = LANGUAGES[touch.number - 1]
+            self._texts = self._load_texts(language)
+            self._change(Settings(language, self.settings.volume))
+            self._speak([say("language"), say("settings")])
+        elif touch is Touch.THREE:
+            self._louder()
+        elif touch is Touch.EXPLORE:
+            self._self_test()
+        elif touch is Touch.ROCK:
+            self._speak([say("settings")])
+        else:
+            self._out.append(Rejected("not_expected"))
+            self._speak([Sound(SoundName.ERROR), say("settings")])
+
+    def _self_test(self) -> None:
+        items: list[Item] = [say("self-test")]
+        for symbol in SYMBOLS:
+            items += [Symbols((symbol,)), say("light", symbol=symbol)]
+        items += [Symbols(), Sound(SoundName.HARP), Sound(SoundName.POINT), Sound(SoundName.ERROR)]
+        found = min(len(self.faults), 9)
+        items.append(say("faults", count=found) if found else say("no-faults"))
+        self._speak([*items, Symbols(SYMBOLS), say("settings")])
+
+    def _change(self, settings: Settings) -> None:
+        self.settings = settings
+        self._out.append(settings)
+
+    # --- speech and time
+
+    def _question(self) -> list[Cue]:
+        return self.title.script.question(self.game) if self.mode is Mode.PLAYING else []
+
+    def _question_due(self) -> float | None:
+        waiting = self.mode is Mode.PLAYING and not self._question_repeated and self.speech.idle
+        if not waiting or not self._question():
+            return None
+        return self._quiet_since() + REPEAT_QUESTION_S
+
+    def _quiet_since(self) -> float:
+        return max(self._last_input, self._idle_since)
+
+    def _touched(self, now: float) -> None:
+        self._now = self._last_input = now
+        if self._asleep:
+            self._asleep = False
+            self._out.append(self.lit)
+
+    def _beep(self) -> None:
+        self._next_beep = self._now + BEEP_EVERY_S
+        self.speech.add([Sound(SoundName.BEEP)])
+
+    def _speak(self, items: Iterable[Item]) -> None:
+        self.speech.add(self._voiced(items))
+
+    def _voiced(self, items: Iterable[Item]) -> list[Item]:
+        """Give every line its wording and voice; the same wording is never chosen twice running."""
+        voiced: list[Item] = []
+        for item in items:
+            if isinstance(item, Say) and not item.text:
+                variant = self._variants.get(item.line, -1) + 1
+                variant %= self._texts.variants(item.line)
+                self._variants[item.line] = variant
+                text = self._texts.text(item.line, item.args, variant)
+                voiced.append(item.spoken(text, variant, self._texts.voice(item.line, item.args)))
+            else:
+                voiced.append(item)
+        return voiced
+
+    def _go_on(self) -> None:
+        """Begin what comes next; the greeting's end and pauses are noticed here."""
+        for cue in self.speech.begin():
+            if isinstance(cue, Symbols):
+                self.lit = cue
+            self._out.append(cue)
+        if isinstance(self.speech.current, Pause):
+            self._pause_until = self._now + self.speech.current.ms / 1000
+        if self.speech.idle:
+            self._idle_since = self._now
+            if self.mode is Mode.GREETING:
+                self._greeted()
+                self._go_on()

@@ -1,0 +1,296 @@
+"""The page's web server: the island, the stream of messages, and commands; for this machine only.
+
+Messages go to the browser as server-sent events, which reconnect by themselves and begin with a snapshot each time;
+commands come as small JSON posts. Requests that name another host or come from another site are refused, so that no
+web page elsewhere can play with a volcano on this machine (DNS rebinding, cross-site requests).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+from importlib.resources import files
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import urlsplit
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from firmware.page.drawing import draw
+from firmware.page.room import CommandError
+from firmware.terms import VolcanoError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Collection
+    from pathlib import Path
+
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from firmware.page.drawing import Island
+    from firmware.page.room import Json, Room
+
+STATIC = files("firmware.page") / "static"
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+BODY_BYTES = 1024
+"""The longest command is about 60 bytes."""
+BEAT_S = 10.0
+"""How often a silent stream gives a sign of life; the page calls the connection lost after three missed ones."""
+WAITING_MESSAGES = 1000
+"""Messages that may wait for a slow browser before its stream is cut; it reconnects and gets a snapshot."""
+
+HEADERS = (
+    (
+        b"content-security-policy",
+        b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+        b"media-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    ),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"permissions-policy", b"camera=(), microphone=(), geolocation=()"),
+    (b"cache-control", b"no-cache"),
+)
+
+
+class PageError(VolcanoError, OSError):
+    """The page cannot be served; says on which address and what to do."""
+
+
+class Guard:
+    """Lets requests through that were meant for this server and come from its own page, and adds the headers."""
+
+    def __init__(self, app: ASGIApp, hosts: Collection[str]) -> None:
+        self._app = app
+        self._hosts = hosts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                named = {name.lower() for name, _ in message["headers"]}
+                added = [(name, value) for name, value in HEADERS if name not in named]
+                message["headers"] = [*message["headers"], *added]
+            await send(message)
+
+        problem = self._problem(Request(scope)) if scope["type"] == "http" else None
+        app = PlainTextResponse(problem + "\n", 403) if problem else self._app
+        await app(scope, receive, send_with_headers)
+
+    def _problem(self, request: Request) -> str | None:
+        host = request.headers.get("host", "")
+        if _hostname(host) not in self._hosts:
+            return f"this page is served for {', '.join(sorted(self._hosts))} only, the request names {host!r}"
+        origin = request.headers.get("origin")
+        if origin is not None and origin.partition("://")[2] != host:
+            return f"the request comes from another site ({origin})"
+        if request.headers.get("sec-fetch-site") == "cross-site" and request.method != "GET":
+            return "the request comes from another site"
+        return None
+
+
+def _hostname(host: str) -> str:
+    try:
+        return urlsplit(f"//{host}").hostname or ""
+    except ValueError:
+        return ""
+
+
+def make_app(
+    room: Room, island: Island, *, clips: Path | None = None, hosts: Collection[str] = LOOPBACK, beat_s: float = BEAT_S
+) -> Starlette:
+    """The page over `room`; `clips` is a folder of sounds served below ``/clips``.
+
+    ``GET /`` the page, ``GET /events`` the stream, ``GET /snapshot`` the room once, ``POST /do`` a command.
+    """
+    page = _page(island)
+
+    async def index(_: Request) -> Response:
+        return HTMLResponse(page)
+
+    async def snapshot(_: Request) -> Response:
+        return JSONResponse(room.snapshot())
+
+    async def events(_: Request) -> Response:
+        return StreamingResponse(stream(room, beat_s), media_type="text/event-stream")
+
+    async def do(request: Request) -> Response:
+        try:
+            room.do(await _command(request))
+        except CommandError as error:
+            return JSONResponse({"error": str(error)}, 400)
+        except _TooLongError:
+            return JSONResponse({"error": f"a command has at most {BODY_BYTES} bytes"}, 413)
+        except ClientDisconnect:
+            return Response(status_code=400)
+        return Response(status_code=204)
+
+    routes: list[Route | Mount] = [
+        Route("/", index),
+        Route("/events", events),
+        Route("/snapshot", snapshot),
+        Route("/do", do, methods=["POST"]),
+        Mount("/static", StaticFiles(packages=[("firmware.page", "static")])),
+    ]
+    if clips is not None:
+        routes.append(Mount("/clips", StaticFiles(directory=clips)))
+    return Starlette(routes=routes, middleware=[Middleware(Guard, hosts=hosts)])
+
+
+def _page(island: Island) -> str:
+    html = (STATIC / "page.html").read_text(encoding="utf-8")
+    symbols = (STATIC / "symbols.svg").read_text(encoding="utf-8")
+    return html.replace("<!-- symbols -->", symbols).replace("<!-- island -->", draw(island))
+
+
+class _TooLongError(Exception):
+    pass
+
+
+async def _command(request: Request) -> Json:
+    if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+        raise CommandError("a command must be sent as application/json")
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > BODY_BYTES:
+            raise _TooLongError
+    try:
+        command = json.loads(body)
+    except (ValueError, RecursionError):
+        raise CommandError("a command must be one JSON object, this is no JSON") from None
+    if not isinstance(command, dict):
+        raise CommandError(f"a command must be one JSON object, is {type(command).__name__}")
+    return command
+
+
+async def stream(room: Room, beat_s: float) -> AsyncIterator[str]:
+    """Server-sent events: ``snapshot`` first, then ``row``, ``room``, ``trouble`` as they come, ``beat`` in silence."""
+    loop = asyncio.get_running_loop()
+    messages: asyncio.Queue[str | None] = asyncio.Queue()
+
+    def put(name: str, data: Json) -> None:
+        line = f"event: {name}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n"
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(messages.put_nowait, line)
+
+    leave = room.join(put)
+    try:
+        yield "retry: 1000\n\n"
+        while messages.qsize() <= WAITING_MESSAGES:
+            try:
+                message = await asyncio.wait_for(messages.get(), beat_s)
+            except TimeoutError:
+                message = "event: beat\ndata: {}\n\n"
+            if message is None:
+                break
+            yield message
+    finally:
+        leave()
+
+
+class PageServer:
+    """The page on a loopback port, in a thread of its own; a context manager.
+
+    Port 0 takes a free one; `url` tells where the page is. `start` returns when it answers.
+
+    Raises:
+        PageError: the port is taken or may not be used.
+    """
+
+    def __init__(self, app: Starlette, port: int = 0, host: str = "127.0.0.1") -> None:
+        self._socket = _listen(host, port)
+        self.port: int = self._socket.getsockname()[1]
+        self.url = f"http://{host}:{self.port}/"
+        config = uvicorn.Config(
+            app,
+            http="h11",
+            loop="asyncio",
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=1,
+        )
+        self._answering = Event()
+        self._server = _Server(config, self._answering)
+        self._thread = Thread(target=self._run, name="page", daemon=True)
+
+    def _run(self) -> None:
+        try:
+            self._server.run(sockets=[self._socket])
+        finally:
+            self._answering.set()
+
+    def start(self) -> None:
+        """Serve until `stop`."""
+        self._thread.start()
+        self._answering.wait()
+
+    def stop(self) -> None:
+        """End the streams and the thread; harmless when called again."""
+        self._server.should_exit = True
+        if self._thread.is_alive():
+            self._thread.join()
+        self._socket.close()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+
+class _Server(uvicorn.Server):
+    """uvicorn that tells when it answers and cuts open streams at once: a browser would hold them for ever."""
+
+    def __init__(self, config: uvicorn.Config, answering: Event) -> None:
+        super().__init__(config)
+        self._answering = answering
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._answering.set()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        for task in self.server_state.tasks:
+            task.cancel()
+        await super().shutdown(sockets)
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((host, port))
+    except (OSError, OverflowError) as error:
+        listening.close()
+        reason = getattr(error, "strerror", None) or str(error)
+        raise PageError(f"{host}:{port}: the page cannot listen there: {reason}; choose another with --port") from error
+    return listening
+
+
+def serve(app: Starlette, port: int = 0, *, opened: Callable[[str], Any] = print) -> None:
+    """Serve the page until Ctrl-C; `opened` gets its address once it answers.
+
+    Raises:
+        PageError: the port is taken or may not be used.
+    """
+    with PageServer(app, port) as server:
+        opened(server.url)
+        try:
+            Event().wait()
+        except KeyboardInterrupt:
+            return

@@ -1,0 +1,120 @@
+"""A whole volcano's hardware: the real one, and the emulated one.
+
+They differ in the lowest layer only: emulated chips instead of `/dev/i2c-1`, pins in memory instead of the Pi's. No
+hardware library is imported before a backend is opened.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from firmware.hal.bus import CountingBus, LinuxBus, OpenBus
+from firmware.hal.figures import figure_reader
+from firmware.hal.gpio import FixedBattery, GpioBattery, GpioButton, GpioLights, Pins, open_mock_pins, open_pi_pins
+from firmware.hal.pads import Mpr121Board
+from firmware.terms import SYMBOLS, Symbol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from firmware.hal.emulated_bus import EmulatedBus
+    from firmware.hal.emulator import Chip
+    from firmware.hal.hands import Hands
+    from firmware.hal.wiring import Wiring
+    from firmware.terms import Grip
+
+
+@dataclass(frozen=True, slots=True)
+class Hardware:
+    """Everything that the loop polls and drives."""
+
+    touch: Mpr121Board
+    lights: GpioLights
+    button: GpioButton
+    battery: GpioBattery | FixedBattery
+    pins: Pins
+
+    def poll(self, now: float) -> Grip | None:
+        """What is due at each of the 50 polls a second: the pads, and the lights' blinking. `now` as of the clock."""
+        self.lights.tick(now)
+        return self.touch.poll(now)
+
+    def faults(self) -> list[str]:
+        """One line per part that does not work now."""
+        return [*self.touch.faults(), *self.lights.faults(), *self.button.faults(), *self.battery.faults()]
+
+    def close(self) -> None:
+        """Give everything back; harmless when called again."""
+        self.touch.close()
+        self.lights.close()
+        self.button.close()
+        self.battery.close()
+        self.pins.close()
+
+
+@dataclass(frozen=True, slots=True)
+class MockHardware:
+    """An emulated volcano and what a hand can do to it."""
+
+    hardware: Hardware
+    hands: Hands
+    chips: Mapping[int, Chip]
+    emulated_bus: EmulatedBus
+    bus: CountingBus
+    wiring: Wiring
+
+    def press(self, down: bool) -> None:
+        """Hold the push button down, or let it go: the pin is pulled to ground, or floats to its pull-up."""
+        self._drive(self.wiring.button, low=down)
+
+    def set_battery_low(self, low: bool) -> None:
+        """Drain or change the batteries; nothing happens if the wiring has no pin for it."""
+        if self.wiring.battery_low is not None:
+            self._drive(self.wiring.battery_low, low=low)
+
+    def lit(self) -> frozenset[Symbol]:
+        """The lights that shine now, as read from their pins."""
+        factory = self.hardware.pins.factory()
+        return frozenset(symbol for symbol in SYMBOLS if factory.pin(self.wiring.lights[symbol]).state > 0)
+
+    def _drive(self, number: int, *, low: bool) -> None:
+        pin = self.hardware.pins.factory().pin(number)
+        if low:
+            pin.drive_low()
+        else:
+            pin.drive_high()
+
+    def close(self) -> None:
+        """Give everything back; harmless when called again."""
+        self.hardware.close()
+
+
+def mock_hardware(wiring: Wiring, clock: Callable[[], float], seed: int = 0) -> MockHardware:
+    """An emulated volcano; `clock` in seconds drives chips, retries and blinking, `seed` names the board."""
+    from firmware.hal.emulated_bus import EmulatedBus  # noqa: PLC0415  # a real board never needs it
+    from firmware.hal.emulator import Chip  # noqa: PLC0415
+    from firmware.hal.hands import Hands  # noqa: PLC0415
+
+    chips = {chip.address: Chip(clock) for chip in wiring.chips}
+    hands = Hands(wiring, chips, seed=seed)
+    emulated_bus = EmulatedBus(chips)
+    bus = CountingBus(emulated_bus)
+    hardware = _hardware(wiring, bus, Pins(open_mock_pins, clock), clock)
+    return MockHardware(hardware, hands, chips, emulated_bus, bus, wiring)
+
+
+def real_hardware(wiring: Wiring, clock: Callable[[], float]) -> Hardware:
+    """The volcano on this Pi. Parts that do not answer are named in `faults()`; nothing is raised."""
+    return _hardware(wiring, LinuxBus(wiring.bus), Pins(open_pi_pins, clock), clock)
+
+
+def _hardware(wiring: Wiring, bus: OpenBus, pins: Pins, clock: Callable[[], float]) -> Hardware:
+    battery = FixedBattery() if wiring.battery_low is None else GpioBattery(pins, wiring.battery_low)
+    return Hardware(
+        touch=Mpr121Board(wiring, bus, figure_reader(wiring), clock),
+        lights=GpioLights(pins, wiring.lights),
+        button=GpioButton(pins, wiring.button),
+        battery=battery,
+        pins=pins,
+    )

@@ -1,0 +1,511 @@
+"""The MPR121 at register level, in virtual time, fed with picofarads.
+
+Source: data sheet Rev. 4 and AN3889, AN3891, AN3892, AN3895. Where these disagree or are silent, the choices are:
+
+* debounce n needs n + 1 updates in a row (AN3892), not n; a release compares with the release threshold (5.6);
+* NCL and FDL n mean n + 1, also at 255; data are limited to 0..1023; the baseline registers are 0x1E-0x2A;
+* 0x5C and 0x5D are 0x10 and 0x24 after a reset (the register table; some notes print 0);
+* the decision is taken on the baseline before the same update moves it; a baseline never moves past the average;
+  data equal to the baseline leave it alone and clear the counters; NHD touched = 0 freezes it;
+* data are rounded, not cut; the second filter averages SFI scans at their own moments;
+* a soft reset is heard in Run as well; status and data keep their last values in Stop until Run's first update;
+* Stop to Run starts the filters afresh (untouched, counters zero), and so does a change of ELE_EN or ELEPROX_EN in Run; a
+  change of CL alone in Run only switches tracking on or off;
+* auto-configuration runs at each Stop to Run, sees the pads as they are at that moment, and its results appear with
+  the first update; it takes the shortest charge time that reaches the target with at most 63 uA (with SCTS the charge time of
+  0x5D); with it the start of the baseline follows BVA (coded as CL), without it CL; limits out of order fail every channel;
+* the register pointer goes back to 0 at STOP unless `pointer_survives_stop` (AN3895 says it is kept; chips in the field do
+  not keep it);
+* a read that covers 0x00 or 0x01 releases IRQ (AN3892), other traffic does not;
+* a GPIO input with nothing connected reads 0, with a pull-up 1.
+
+Not modelled: PWM (the registers only hold their values), the hold-back of GPIO levels during a conversion, and the ADC's
+loss of accuracy outside 0.7 V .. VDD - 0.7 V.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+from firmware.hal import registers as reg
+from firmware.hal.emulated_channel import BaselineFilter, Channel, ChannelSettings, Electrode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ELECTRODES = 12
+_FFI_SAMPLES = (6, 10, 18, 34)
+_SFI_SCANS = (4, 6, 10, 18)
+_JOINED = (0, 2, 4, 12)
+"""Electrodes that ELEPROX_EN joins."""
+_RUN_BITS: Final = 0x3F
+"""ELEPROX_EN and ELE_EN of the ECR: Run if any is set."""
+_MASKS = {
+    **dict.fromkeys((0x2B, 0x2C, 0x2F, 0x30, 0x33, 0x36, 0x37, 0x3A, 0x3B, 0x3E), 0x3F),  # MHD and NHD: 6 bits
+    reg.DEBOUNCE: 0x77,
+    **dict.fromkeys(range(reg.CDC, reg.CDT), 0x3F),
+    **dict.fromkeys(range(reg.CDT, reg.GPIO_CTL0), 0x77),
+    reg.AUTO_CONFIG1: 0x87,
+}
+
+
+def charge_time_us(code: int) -> float:
+    """CDT 1..7: 0.5, 1 .. 32 microseconds; 0: off (data sheet 5.8)."""
+    return 0.5 * (1 << code - 1) if code else 0.0
+
+
+class Chip:
+    """One MPR121. `clock` gives virtual seconds; the chip catches up with it whenever it is asked anything.
+
+    `vdd` in volts; `noise_counts` is the standard deviation of the filtered data, drawn from `seed` alone.
+    """
+
+    def __init__(
+        self,
+        clock: Callable[[], float],
+        *,
+        pointer_survives_stop: bool = False,
+        vdd: float = 3.3,
+        noise_counts: float = 0.0,
+        seed: int = 0,
+    ) -> None:
+        self._clock = clock
+        self.pointer_survives_stop = pointer_survives_stop
+        self.vdd = vdd
+        self.noise_counts = noise_counts
+        self._seed = seed
+        self._electrodes = [Electrode() for _ in range(ELECTRODES)]
+        self._gpio_levels: list[bool | None] = [None] * 8
+        self._rext_fault = False
+        self._updates_ever = 0
+        self.power_on_reset()
+
+    # --- the physical side
+
+    def set_pf(self, electrode: int, picofarad: float, over_s: float = 0.0) -> None:
+        """Let an electrode (0..11) go from its present capacitance to `picofarad` in `over_s` virtual seconds.
+
+        0 pF is a torn-off pad, infinite a short to ground (at once only).
+        """
+        if not 0 <= electrode < ELECTRODES:
+            raise ValueError(f"electrode must be 0..11, is {electrode}")
+        if not picofarad >= 0.0 or (over_s > 0.0 and math.isinf(picofarad)):
+            raise ValueError(
+                f"capacitance of electrode {electrode} must be 0 pF or more, is {picofarad} over {over_s} s"
+            )
+        self._catch_up()
+        now_us = self._now_us()
+        self._electrodes[electrode].set(now_us, picofarad, round(over_s * 1e6), min(now_us, self._window_us()))
+        for channel in (electrode, reg.PROX):
+            if self._channels[channel] is not None:
+                self._busy.add(channel)
+
+    def pf(self, electrode: int) -> float:
+        """Capacitance of an electrode now, in picofarads."""
+        return self._electrodes[electrode].pf_at(self._now_us())
+
+    def power_on_reset(self) -> None:
+        """The supply fell below 1.15 V and came back: every register as after power-on; the pads stay as they are."""
+        self._pointer = 0
+        self._reset()
+
+    def over_current(self, *, lasting: bool = False) -> None:
+        """The REXT over-current protection trips (once, if the chip runs); with `lasting` at every entry to Run."""
+        self._catch_up()
+        self._rext_fault = lasting
+        if self._running:
+            self._trip()
+
+    def repair_rext(self) -> None:
+        """The reference resistor is sound again; OVCF stays until it is cleared."""
+        self._rext_fault = False
+
+    @property
+    def irq_low(self) -> bool:
+        """Whether the chip pulls its IRQ line low: the status has changed and has not been read since."""
+        self._catch_up()
+        return self._irq
+
+    def gpio_output(self, electrode: int) -> bool | None:
+        """The level that pin ELE4..ELE11 drives; None: high impedance."""
+        bit = 1 << electrode - 4
+        registers = self._registers
+        if not registers[reg.GPIO_EN] & bit or not registers[reg.GPIO_DIR] & bit or self._is_electrode(electrode):
+            return None
+        level = bool(registers[reg.GPIO_DAT] & bit)
+        high_side, low_side = self._gpio_control(bit) == (True, True), self._gpio_control(bit) == (True, False)
+        if (high_side and not level) or (low_side and level):
+            return None
+        return level
+
+    def drive_gpio(self, electrode: int, level: bool | None) -> None:
+        """What the outside puts on pin ELE4..ELE11; None: nothing is connected."""
+        self._gpio_levels[electrode - 4] = level
+        self._publish_gpio()
+
+    # --- the bus side
+
+    def write(self, message: bytes) -> None:
+        """One write message: the register pointer, then values for it and the following registers; may be empty."""
+        self._catch_up()
+        if not message:
+            return
+        self._pointer = message[0]
+        for value in message[1:]:
+            self._store(self._pointer, value)
+            self._pointer = (self._pointer + 1) & 0xFF
+
+    def read(self, size: int) -> bytes:
+        """One read message of `size` bytes from the register pointer on, all of one moment."""
+        self._catch_up()
+        first = self._pointer
+        self._pointer = (first + size) & 0xFF
+        if first <= reg.TOUCH_STATUS_H:
+            self._irq = False
+        registers = self._registers
+        if first + size <= len(registers):
+            return bytes(registers[first : first + size])
+        return bytes(registers[(first + offset) & 0xFF] for offset in range(size))
+
+    def stop(self) -> None:
+        """The master sends STOP."""
+        if not self.pointer_survives_stop:
+            self._pointer = 0
+
+    # --- registers
+
+    def _reset(self) -> None:
+        self._registers = bytearray(256)
+        self._registers[reg.AFE1] = 0x10
+        self._registers[reg.AFE2] = 0x24
+        self._irq = False
+        self._running = False
+        self._channels: list[Channel | None] = [None] * reg.CHANNELS
+        self._baselines = [0] * reg.CHANNELS
+        self._busy: set[int] = set()
+        self._publish_gpio()
+
+    def _store(self, register: int, value: int) -> None:
+        if register == reg.ECR:
+            self._set_ecr(value)
+        elif reg.GPIO_CTL0 <= register <= reg.GPIO_TOG:
+            self._store_gpio(register, value)
+        elif register == reg.SOFT_RESET:
+            if value == reg.SOFT_RESET_KEY:
+                self._reset()
+        elif self._running:
+            return  # 5.1: lost without a sign
+        elif register == reg.TOUCH_STATUS_H:
+            if value & reg.OVCF:
+                self._registers[register] &= ~reg.OVCF & 0xFF
+        elif reg.BASELINE <= register < reg.MHDR:
+            self._registers[register] = value
+            self._baselines[register - reg.BASELINE] = value << 2
+        elif reg.MHDR <= register <= reg.TL or reg.PWM <= register <= reg.PWM + 3:
+            self._registers[register] = value & _MASKS.get(register, 0xFF)
+
+    def _store_gpio(self, register: int, value: int) -> None:
+        registers = self._registers
+        outputs = registers[reg.GPIO_DIR]
+        if register == reg.GPIO_SET:
+            registers[reg.GPIO_DAT] |= value & outputs
+        elif register == reg.GPIO_CLR:
+            registers[reg.GPIO_DAT] &= ~(value & outputs) & 0xFF
+        elif register == reg.GPIO_TOG:
+            registers[reg.GPIO_DAT] ^= value & outputs
+        elif register == reg.GPIO_DAT:
+            registers[reg.GPIO_DAT] = (registers[reg.GPIO_DAT] & ~outputs) | (value & outputs)
+        else:
+            registers[register] = value
+        self._publish_gpio()
+
+    def _gpio_control(self, bit: int) -> tuple[bool, bool]:
+        return bool(self._registers[reg.GPIO_CTL0] & bit), bool(self._registers[reg.GPIO_CTL1] & bit)
+
+    def _is_electrode(self, electrode: int) -> bool:
+        """ECR goes before GPIO_EN (5.12)."""
+        ecr = self._registers[reg.ECR]
+        return electrode < max(min(ecr & 0x0F, ELECTRODES), _JOINED[ecr >> 4 & 3])
+
+    def _publish_gpio(self) -> None:
+        registers = self._registers
+        for k in range(8):
+            bit = 1 << k
+            if not registers[reg.GPIO_EN] & bit or registers[reg.GPIO_DIR] & bit or self._is_electrode(4 + k):
+                continue
+            level = self._gpio_levels[k]
+            high = self._gpio_control(bit) == (True, True) if level is None else level
+            registers[reg.GPIO_DAT] = registers[reg.GPIO_DAT] & ~bit | (bit if high else 0)
+        for register in (reg.GPIO_SET, reg.GPIO_CLR, reg.GPIO_TOG):
+            registers[register] = registers[reg.GPIO_DAT]
+        self._publish_status()
+
+    def _gpio_inputs(self) -> int:
+        """Status bits of GPIO inputs that are high."""
+        registers = self._registers
+        high = registers[reg.GPIO_EN] & ~registers[reg.GPIO_DIR] & registers[reg.GPIO_DAT]
+        return sum(1 << 4 + k for k in range(8) if high >> k & 1 and not self._is_electrode(4 + k)) if high else 0
+
+    def _publish_status(self) -> None:
+        status = self._gpio_inputs()
+        for number, channel in enumerate(self._channels):
+            if channel is not None and channel.touched:
+                status |= 1 << number
+        self._registers[reg.TOUCH_STATUS_L] = status & 0xFF
+        self._registers[reg.TOUCH_STATUS_H] = status >> 8 | self._registers[reg.TOUCH_STATUS_H] & reg.OVCF
+
+    # --- modes
+
+    def _set_ecr(self, value: int) -> None:
+        registers = self._registers
+        before = registers[reg.ECR]
+        if registers[reg.TOUCH_STATUS_H] & reg.OVCF and value & _RUN_BITS:
+            return  # 5.10: Run is locked until OVCF is cleared
+        registers[reg.ECR] = value
+        if not value & _RUN_BITS:
+            self._leave_run()
+        elif not before & _RUN_BITS:
+            self._enter_run(auto_config=bool(registers[reg.AUTO_CONFIG0] & 1))
+        elif (value ^ before) & _RUN_BITS:
+            self._leave_run()
+            self._enter_run(auto_config=False)
+        elif value != before:
+            for number, channel in enumerate(self._channels):
+                if channel is not None:
+                    channel.settings = self._settings(number)
+                    self._busy.add(number)
+        self._publish_gpio()
+
+    def _leave_run(self) -> None:
+        if self._running:
+            self._updates_ever += self._done
+            for number, channel in enumerate(self._channels):
+                if channel is not None:
+                    self._baselines[number] = channel.baseline
+        self._running = False
+        self._busy.clear()
+
+    def _trip(self) -> None:
+        """Over-current: Stop, all readings cleared, Run locked (5.10)."""
+        self._leave_run()
+        self._channels = [None] * reg.CHANNELS
+        self._baselines = [0] * reg.CHANNELS
+        self._registers[: reg.SNAPSHOT_SIZE] = bytes(reg.SNAPSHOT_SIZE)
+        self._registers[reg.TOUCH_STATUS_H] = reg.OVCF
+        self._registers[reg.ECR] &= ~_RUN_BITS & 0xFF
+        self._irq = True
+
+    def _enter_run(self, *, auto_config: bool) -> None:
+        if self._rext_fault:
+            self._trip()
+            return
+        ecr = self._registers[reg.ECR]
+        numbers = list(range(min(ecr & 0x0F, ELECTRODES)))
+        if ecr & 0x30:
+            numbers.append(reg.PROX)
+        self._running = True
+        self._run_us = self._now_us()
+        self._done = 0
+        self._channels = [
+            Channel(self._settings(number), self._baselines[number]) if number in numbers else None
+            for number in range(reg.CHANNELS)
+        ]
+        self._busy = set(numbers)
+        self._charges = [self._charge_in_registers(number) for number in range(reg.CHANNELS)]
+        self._found = {number: self._search(number, self._run_us) for number in numbers} if auto_config else None
+        for number, (cdc, cdt, _) in (self._found or {}).items():
+            self._charges[number] = (cdc, cdt)
+        self._pace(numbers)
+
+    def _pace(self, numbers: list[int]) -> None:
+        """Times of scans and updates: a scan that takes longer than ESI replaces it (5.8)."""
+        afe1, afe2 = self._registers[reg.AFE1], self._registers[reg.AFE2]
+        busy_us = sum(2 * charge_time_us(self._charges[number][1]) for number in numbers) * _FFI_SAMPLES[afe1 >> 6]
+        self._scan_us = max(1000 << (afe2 & 7), round(busy_us))
+        self._scans = _SFI_SCANS[afe2 >> 3 & 3]
+        self._period_us = self._scan_us * self._scans
+
+    def _settings(self, number: int) -> ChannelSettings:
+        registers = self._registers
+        base = reg.MHD_PROX if number == reg.PROX else reg.MHDR
+        touch, release = registers[reg.TOUCH_THRESHOLD + 2 * number :][:2]
+        debounce = registers[reg.DEBOUNCE]
+        return ChannelSettings(
+            touch_threshold=touch,
+            release_threshold=release,
+            debounce_touch=debounce & 7,
+            debounce_release=debounce >> 4 & 7,
+            rising=BaselineFilter(*registers[base : base + 4]),
+            falling=BaselineFilter(*registers[base + 4 : base + 8]),
+            touched=BaselineFilter(0, *registers[base + 8 : base + 11]),
+            tracking=registers[reg.ECR] >> 6 != 1,
+        )
+
+    # --- measuring
+
+    def _now_us(self) -> int:
+        return int(self._clock() * 1e6 + 0.5)
+
+    def _window_us(self) -> int:
+        """When the update that is being measured began; before that nobody looks at the pads again."""
+        return self._run_us + self._done * self._period_us if self._running else self._now_us()
+
+    def _pf(self, number: int, time_us: int) -> float:
+        if number < reg.PROX:
+            return self._electrodes[number].pf_at(time_us)
+        joined = _JOINED[self._registers[reg.ECR] >> 4 & 3]
+        return sum(electrode.pf_at(time_us) for electrode in self._electrodes[:joined])
+
+    def _settled_us(self, number: int) -> int:
+        if number < reg.PROX:
+            return self._electrodes[number].settled_us
+        joined = _JOINED[self._registers[reg.ECR] >> 4 & 3]
+        return max(electrode.settled_us for electrode in self._electrodes[:joined])
+
+    def _counts(self, number: int, time_us: int) -> float:
+        """ADC = I * T * 1024 / (C * VDD) with uA, us and pF (AN3889)."""
+        cdc, cdt = self._charges[number]
+        picofarad = self._pf(number, time_us)
+        charge = cdc * charge_time_us(cdt) * 1024 / self.vdd
+        return min(1023.0, charge / picofarad) if picofarad else (1023.0 if charge else 0.0)
+
+    def _filtered(self, number: int, update: int) -> int:
+        """Output of the second filter for the n-th update of this run (0, 1 ..)."""
+        begin_us = self._run_us + update * self._period_us
+        if begin_us + self._scan_us >= self._settled_us(number):
+            counts = self._counts(number, begin_us + self._scan_us)
+        else:
+            moments = (begin_us + scan * self._scan_us for scan in range(1, self._scans + 1))
+            counts = sum(self._counts(number, moment) for moment in moments) / self._scans
+        if self.noise_counts:
+            counts += self.noise_counts * _gauss(self._seed, number, self._updates_ever + update)
+        return max(0, min(1023, int(counts + 0.5)))
+
+    def _catch_up(self) -> None:
+        """Carry out the updates that have fallen due."""
+        if not self._running:
+            return
+        due = (self._now_us() - self._run_us) // self._period_us
+        if due <= self._done:
+            return
+        if self._busy:
+            before = self._registers[:4]
+            if self._done == 0:
+                self._first_update()
+            changes = 0
+            for number in tuple(self._busy):
+                changes += self._run_channel(number, due)
+            self._publish_status()
+            if changes or self._registers[:2] != before[:2]:
+                self._irq = True
+        self._done = due
+
+    def _first_update(self) -> None:
+        """What auto-configuration has found appears, and the baselines start as BVA or CL says."""
+        registers = self._registers
+        start = registers[reg.ECR] >> 6
+        if self._found is not None:
+            start = registers[reg.AUTO_CONFIG0] >> 2 & 3
+            registers[reg.OUT_OF_RANGE_L] = registers[reg.OUT_OF_RANGE_H] = 0
+            for number, (cdc, cdt, in_range) in self._found.items():
+                self._write_charge(number, cdc, cdt)
+                if not in_range:
+                    self._flag_out_of_range(number, failed=0x80, interrupt=0x01)
+        for number, channel in enumerate(self._channels):
+            if channel is not None and start >= 2:
+                channel.baseline = self._filtered(number, 0) & (0x3E0 if start == 2 else 0x3FF)
+
+    def _run_channel(self, number: int, due: int) -> int:
+        """All updates of one channel up to `due`; how often its touch bit changed."""
+        channel = self._channels[number]
+        if channel is None:
+            return 0
+        changes = channel.changes
+        update = self._done
+        settled_us = self._settled_us(number)
+        watched = bool(self._registers[reg.AUTO_CONFIG0] & 2)
+        while update < due:
+            data = self._filtered(number, update)
+            if watched and self._reconfigure(number, data, update):
+                data = self._filtered(number, update)
+                channel.baseline = data
+            begin_us = self._run_us + update * self._period_us
+            if self.noise_counts or begin_us + self._scan_us < settled_us:
+                channel.step(data)
+                update += 1
+            else:
+                if channel.advance(data, due - update):
+                    self._busy.discard(number)
+                update = due
+        self._publish_channel(number, channel)
+        return channel.changes - changes
+
+    def _publish_channel(self, number: int, channel: Channel) -> None:
+        registers = self._registers
+        registers[reg.FILTERED_DATA + 2 * number] = channel.data & 0xFF
+        registers[reg.FILTERED_DATA + 2 * number + 1] = channel.data >> 8
+        registers[reg.BASELINE + number] = channel.baseline >> 2
+
+    # --- auto-configuration: data sheet section 5.11, AN3889
+
+    def _charge_in_registers(self, number: int) -> tuple[int, int]:
+        """CDC in microamperes and CDT code in force: the channel's own, where 0 the global ones."""
+        registers = self._registers
+        cdc = registers[reg.CDC + number] or registers[reg.AFE1] & 0x3F
+        cdt = registers[reg.CDT + number // 2] >> 4 * (number & 1) & 7 or registers[reg.AFE2] >> 5
+        return cdc, cdt
+
+    def _write_charge(self, number: int, cdc: int, cdt: int) -> None:
+        self._registers[reg.CDC + number] = cdc
+        shift = 4 * (number & 1)
+        pair = self._registers[reg.CDT + number // 2]
+        self._registers[reg.CDT + number // 2] = pair & ~(0x0F << shift) | cdt << shift
+        self._charges[number] = (cdc, cdt)
+
+    def _search(self, number: int, time_us: int) -> tuple[int, int, bool]:
+        """CDC, CDT and whether they bring the channel between LSL and USL."""
+        registers = self._registers
+        usl, lsl, target = registers[reg.USL], registers[reg.LSL], registers[reg.TL]
+        picofarad = self._pf(number, time_us)
+        fixed = registers[reg.AUTO_CONFIG1] & 0x80
+        codes = (registers[reg.AFE2] >> 5,) if fixed else range(1, 8)
+        cdc, cdt = 63, codes[-1]
+        for cdt in codes:
+            wanted = (target << 2) * picofarad * self.vdd / (max(charge_time_us(cdt), 1e-9) * 1024)
+            if wanted < 63.5:
+                cdc = max(1, round(wanted))
+                break
+        counts = cdc * charge_time_us(cdt) * 1024 / (picofarad * self.vdd) if picofarad else 1023.0
+        ordered = 255 > usl > target > lsl > 0
+        return cdc, cdt, ordered and lsl << 2 <= counts <= usl << 2
+
+    def _flag_out_of_range(self, number: int, *, failed: int, interrupt: int) -> None:
+        registers = self._registers
+        registers[reg.OUT_OF_RANGE_L + (number >> 3)] |= 1 << (number & 7)
+        registers[reg.OUT_OF_RANGE_H] |= failed
+        if registers[reg.AUTO_CONFIG1] & (interrupt | 0x04):
+            self._irq = True
+
+    def _reconfigure(self, number: int, data: int, update: int) -> bool:
+        """ARE: search again where the data have left LSL..USL; True if that changed the charge."""
+        registers = self._registers
+        if registers[reg.LSL] << 2 <= data <= registers[reg.USL] << 2:
+            return False
+        cdc, cdt, in_range = self._search(number, self._run_us + (update + 1) * self._period_us)
+        if not in_range:
+            self._flag_out_of_range(number, failed=0x40, interrupt=0x02)
+            return False
+        changed = (cdc, cdt) != self._charges[number]
+        self._write_charge(number, cdc, cdt)
+        registers[reg.OUT_OF_RANGE_L + (number >> 3)] &= ~(1 << (number & 7)) & 0xFF
+        return changed
+
+
+def _gauss(seed: int, channel: int, update: int) -> float:
+    """Standard normal noise for one channel's update, the same on every machine (four uniform numbers of one hash)."""
+    mixed = (seed * 0x9E3779B97F4A7C15 + channel * 0xBF58476D1CE4E5B9 + update * 0x94D049BB133111EB) & (2**64 - 1)
+    for shift in (30, 27, 31):
+        mixed = (mixed ^ mixed >> shift) * 0xD6E8FEB86659FD93 & (2**64 - 1)
+    mixed ^= mixed >> 32
+    return (sum(mixed >> shift & 0xFFFF for shift in (0, 16, 32, 48)) / 65536 - 2.0) * math.sqrt(3.0)

@@ -1,0 +1,388 @@
+"""The MPR121: Adafruit's driver finds and resets it, the configuration and the reading are ours.
+
+Adafruit's driver forces ECR to 0x8F and seeds all baselines anew with five bits whenever a threshold is set, reads every pad by
+itself, and knows neither auto-configuration nor over-current; so it is used for presence and reset only. Ours writes
+all settings in one Stop, reads them back, and afterwards reads a whole chip in one transaction.
+
+Sources: data sheet Rev. 4 (registers 5.1-5.13), AN3889 (charge), AN3891 and AN3892 (filters, debounce).
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Self
+
+from firmware.hal import registers as reg
+from firmware.hal.bus import EREMOTEIO
+from firmware.hal.ports import BusError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from firmware.hal.bus import Bus
+
+ELECTRODES = 12
+_TOUCH_BITS = 0x0FFF
+_STOP = 0x00
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """What one channel is charged with: CDC 0..63 microamperes for the time of code CDT 0..7 (both 0: off)."""
+
+    cdc: int
+    cdt: int
+
+    @property
+    def picocoulomb(self) -> float:
+        """CDC times CDT; code n is 0.5 us * 2 ** (n - 1) (5.8)."""
+        return self.cdc * 0.5 * 2 ** (self.cdt - 1) if self.cdt else 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mpr121Config:
+    """All settings of one chip under the data sheet's names, as register codes. The defaults are those for this board.
+
+    They give an update each 10 ms or, with long charge times, a little slower. Falling FDL 0x40 keeps a hand that closes
+    slowly from being taken for drift; MHD rising 0x3F lets a baseline that was seeded under a hand recover at once; NHD
+    touched 0 keeps a held pad touched.
+    """
+
+    ffi: int = 2
+    """18 samples in the first filter."""
+    cdc: int = 16
+    """Global charge current in microamperes, where auto-configuration finds none."""
+    cdt: int = 1
+    """Global charge time, 0.5 us."""
+    sfi: int = 2
+    """10 scans in the second filter."""
+    esi: int = 0
+    """1 ms from scan to scan."""
+    cl: int = 3
+    """Tracking on, the baseline starts with all ten bits of the first reading."""
+    eleprox: int = 0
+    dt: int = 1
+    """Two updates in a row make a touch."""
+    dr: int = 1
+    """Two updates in a row make a release."""
+    mhdr: int = 0x3F
+    nhdr: int = 0x01
+    nclr: int = 0x02
+    fdlr: int = 0x02
+    mhdf: int = 0x01
+    nhdf: int = 0x01
+    nclf: int = 0x10
+    fdlf: int = 0x40
+    nhdt: int = 0x00
+    nclt: int = 0x00
+    fdlt: int = 0x00
+    thresholds: tuple[tuple[int, int], ...] = ((12, 6),) * reg.CHANNELS
+    """Touch and release threshold in counts for ELE0-11 and ELEPROX."""
+    ace: bool = True
+    """Auto-configuration at each entry to Run; off where `charges` are given."""
+    are: bool = False
+    """Auto-reconfiguration in Run: makes the readings jump in mid-game."""
+    retry: int = 1
+    scts: bool = False
+    usl: int = 201
+    """(VDD - 0.7 V) / VDD * 256 at 3.3 V (5.11)."""
+    lsl: int = 131
+    """0.65 USL."""
+    tl: int = 181
+    """0.9 USL: readings of idle pads come near 724 counts."""
+    charges: tuple[Charge, ...] | None = None
+    """Stored CDC and CDT for ELE0-11 and ELEPROX: no auto-configuration, so no hand on a pad at power-on spoils it."""
+    vdd: float = 3.3
+    """Supply in volts."""
+
+    def __post_init__(self) -> None:
+        """Every code must fit its bits.
+
+        Raises:
+            ValueError: one does not; the text names it.
+        """
+        widths = {
+            "ffi": 3,
+            "cdc": 63,
+            "cdt": 7,
+            "sfi": 3,
+            "esi": 7,
+            "cl": 3,
+            "eleprox": 3,
+            "dt": 7,
+            "dr": 7,
+            "retry": 3,
+        }
+        widths |= dict.fromkeys(("mhdr", "nhdr", "mhdf", "nhdf", "nhdt"), 0x3F)
+        widths |= dict.fromkeys(("nclr", "fdlr", "nclf", "fdlf", "nclt", "fdlt", "usl", "lsl", "tl"), 0xFF)
+        for name, highest in widths.items():
+            if not 0 <= getattr(self, name) <= highest:
+                raise ValueError(f"{name} must be 0..{highest}, is {getattr(self, name)}")
+        if len(self.thresholds) != reg.CHANNELS:
+            raise ValueError(f"thresholds must be {reg.CHANNELS} pairs, are {len(self.thresholds)}")
+        for number, pair in enumerate(self.thresholds):
+            if not all(0 <= counts <= 0xFF for counts in pair):
+                raise ValueError(f"thresholds of electrode {number} must be 0..255 counts, are {pair}")
+        if self.charges is not None and len(self.charges) != reg.CHANNELS:
+            raise ValueError(f"charges must be {reg.CHANNELS}, are {len(self.charges)}")
+
+    def ecr(self, electrodes: int, cl: int | None = None) -> int:
+        """0x5E for the lowest `electrodes` (1..12): CL, ELEPROX_EN, ELE_EN."""
+        return (self.cl if cl is None else cl) << 6 | self.eleprox << 4 | electrodes
+
+    def afe(self) -> bytes:
+        """0x5C and 0x5D: FFI, CDC; CDT, SFI, ESI."""
+        return bytes((self.ffi << 6 | self.cdc, self.cdt << 5 | self.sfi << 3 | self.esi))
+
+    def auto_config(self) -> bytes:
+        """0x7B-0x7F; FFI and BVA repeat 0x5C and CL (5.11)."""
+        ace = self.ace and self.charges is None
+        first = self.ffi << 6 | self.retry << 4 | self.cl << 2 | self.are << 1 | ace
+        return bytes((first, self.scts << 7, self.usl, self.lsl, self.tl))
+
+    def threshold_block(self) -> bytes:
+        """0x41-0x5A: touch and release threshold by turns."""
+        return bytes(counts for pair in self.thresholds for counts in pair)
+
+    def charge_block(self) -> bytes:
+        """0x5F-0x72: CDC of 13 channels, then CDT in nibbles, the even channel in the low one; zeros: as 0x5C, 0x5D."""
+        charges = self.charges or (Charge(0, 0),) * reg.CHANNELS
+        times = [charge.cdt for charge in charges] + [0]
+        pairs = zip(times[::2], times[1::2], strict=True)
+        return bytes(charge.cdc for charge in charges) + bytes(even | odd << 4 for even, odd in pairs)
+
+    def blocks(self) -> tuple[tuple[int, bytes], ...]:
+        """First register and values of each block that is written in Stop."""
+        filters = bytes((self.mhdr, self.nhdr, self.nclr, self.fdlr, self.mhdf, self.nhdf, self.nclf, self.fdlf))
+        filters += bytes((self.nhdt, self.nclt, self.fdlt))
+        debounce = bytes((self.dr << 4 | self.dt,))
+        return (
+            (reg.MHDR, filters + filters + self.threshold_block() + debounce + self.afe()),
+            (reg.CDC, self.charge_block()),
+            (reg.AUTO_CONFIG0, self.auto_config()),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """One chip at one moment. Bits and items by electrode; item 12 is ELEPROX. Readings in counts, 0..1023."""
+
+    touched: int
+    out_of_range: int
+    filtered: tuple[int, ...]
+    baseline: tuple[int, ...]
+    """Ten bits, of which the chip tells the upper eight."""
+
+    @classmethod
+    def decode(cls, registers: bytes) -> Self:
+        """From the 43 bytes of 0x00-0x2A."""
+        pairs = registers[reg.FILTERED_DATA : reg.BASELINE]
+        return cls(
+            touched=(registers[0] | registers[1] << 8) & _TOUCH_BITS,
+            out_of_range=(registers[2] | registers[3] << 8) & _TOUCH_BITS,
+            filtered=tuple(low | (high & 3) << 8 for low, high in zip(pairs[::2], pairs[1::2], strict=True)),
+            baseline=tuple(value << 2 for value in registers[reg.BASELINE : reg.SNAPSHOT_SIZE]),
+        )
+
+
+class Mpr121:
+    """One chip on `bus` at `address` with the lowest `electrodes` (1..12) in use.
+
+    Every method that talks to the chip raises `BusError`, whose text names the address and what to check.
+    """
+
+    def __init__(
+        self, bus: Bus, address: int, electrodes: int = ELECTRODES, config: Mpr121Config | None = None
+    ) -> None:
+        if not 1 <= electrodes <= ELECTRODES:
+            raise ValueError(f"electrodes must be 1..{ELECTRODES}, is {electrodes}")
+        self.bus = bus
+        self.address = address
+        self.electrodes = electrodes
+        self.config = config or Mpr121Config()
+        self.charges = self.config.charges
+        """CDC and CDT of 13 channels, as stored or as auto-configuration found them; None: not known yet."""
+        self.over_current = 0
+        """How often the chip has reported over-current at REXT; it is in Stop then and needs `restart`."""
+        self._ecr = _STOP
+        self._status = bytearray(2)
+        self._snapshot = bytearray(reg.SNAPSHOT_SIZE)
+
+    # --- start
+
+    def start(self) -> None:
+        """Find and reset the chip by Adafruit's driver (121 transactions, 362 bytes, 1 ms of sleep), then `restart`."""
+        os.environ.setdefault("BLINKA_SKIP_DEPENDENCY_CHECK", "1")  # Blinka would offer to run pip
+        from adafruit_mpr121 import MPR121  # noqa: PLC0415 - costs 25 ms and pulls in Blinka
+
+        self.charges = self.config.charges
+        try:
+            MPR121(self.bus, self.address)
+        except ValueError as error:  # the driver's probe hides why
+            cause = error.__context__
+            text = str(cause) if isinstance(cause, BusError) else f"nothing answers at {self._name}: check its wires"
+            raise _bus_error(text, cause if isinstance(cause, OSError) else None) from error
+        except RuntimeError as error:
+            text = f"the chip at {self._name} is not as after a reset (0x5D is not 0x24): is it an MPR121, and is its 3V3 steady?"
+            raise _bus_error(text) from error
+        except OSError as error:
+            raise _translate(error, self._name) from error
+        self.restart()
+
+    def restart(self) -> None:
+        """Write our whole configuration in one Stop, compare, run (7 transactions); the first update comes a period later.
+
+        What auto-configuration has found is kept. The baselines start with the first readings.
+        """
+        self.config = replace(self.config, charges=self.charges)
+        blocks = self.config.blocks()
+        self._write(reg.ECR, bytes((_STOP,)))
+        for register, values in blocks:
+            self._write(register, values)
+        self._compare(blocks)
+        self._run(self.config.cl)
+
+    def relearn(self) -> None:
+        """Forget the charges and let auto-configuration find them anew: for a moment when no pad is touched."""
+        self.charges = None
+        self.restart()
+
+    # --- reading
+
+    def status(self) -> int:
+        """Touch bits of ELE0-11 in one transaction. Over-current is cleared and counted."""
+        self._read(reg.TOUCH_STATUS_L, self._status)
+        low, high = self._status
+        if high & reg.OVCF:
+            self._clear_over_current()
+        return (low | high << 8) & _TOUCH_BITS
+
+    def snapshot(self) -> Snapshot:
+        """Everything the chip measures, of one moment, in one transaction.
+
+        The first one with readings is followed by one more, of what auto-configuration has found. Over-current is cleared and counted.
+        """
+        self._read(reg.TOUCH_STATUS_L, self._snapshot)
+        if self._snapshot[1] & reg.OVCF:
+            self._clear_over_current()
+        snapshot = Snapshot.decode(bytes(self._snapshot))
+        if self.charges is None and any(snapshot.filtered):
+            self._learn()
+        return snapshot
+
+    def healthy(self) -> bool:
+        """Whether 0x5C-0x5E are as we wrote them; after a brown-out or over-current they are not."""
+        found = bytearray(3)
+        self._read(reg.AFE1, found)
+        return bytes(found) == self.config.afe() + bytes((self._ecr,))
+
+    def capacitance_pf(self, electrode: int, counts: float) -> float:
+        """Picofarads of an electrode that reads `counts`, by the charge in force (AN3889); infinite at 0 counts."""
+        charge = self.charges[electrode] if self.charges else Charge(0, 0)
+        charge = Charge(charge.cdc or self.config.cdc, charge.cdt or self.config.cdt)
+        return charge.picocoulomb * 1024 / (self.config.vdd * counts) if counts > 0 else math.inf
+
+    # --- changing in mid-game
+
+    def set_thresholds(self, thresholds: Mapping[int, tuple[int, int]]) -> None:
+        """Set touch and release threshold of some electrodes in one Stop; baselines and charges stay as they are."""
+        pairs = list(self.config.thresholds)
+        for electrode, pair in thresholds.items():
+            pairs[electrode] = pair
+        self.config = replace(self.config, thresholds=tuple(pairs))
+        self._change((reg.TOUCH_THRESHOLD, self.config.threshold_block()))
+
+    def rebase(self, electrode: int) -> None:
+        """Make the present reading of one electrode its baseline (for a pad that is stuck); the others keep theirs."""
+        reading = bytearray(2)
+        self._read(reg.FILTERED_DATA + 2 * electrode, reading)
+        self._change((reg.BASELINE + electrode, bytes(((reading[0] | (reading[1] & 3) << 8) >> 2,))))
+
+    def _change(self, block: tuple[int, bytes]) -> None:
+        """Write a block in Stop and run on from the baselines as they stand (CL 00), without auto-configuration.
+
+        Before auto-configuration has been read back its results may not be complete: then it must run again.
+        """
+        if self.charges is None:
+            self._write(reg.ECR, bytes((_STOP,)))
+            self._write(*block)
+            self._compare((block,))
+            self._run(self.config.cl)
+            return
+        self.config = replace(self.config, charges=self.charges)
+        blocks = (block, (reg.AUTO_CONFIG0, self.config.auto_config()[:1]))
+        self._write(reg.ECR, bytes((_STOP,)))
+        for register, values in blocks:
+            self._write(register, values)
+        self._compare((block,))
+        self._run(0)
+
+    def _run(self, cl: int) -> None:
+        self._ecr = self.config.ecr(self.electrodes, cl)
+        self._write(reg.ECR, bytes((self._ecr,)))
+        found = bytearray(1)
+        self._read(reg.ECR, found)
+        if found[0] != self._ecr:
+            raise self._mismatch(reg.ECR, self._ecr, found[0])
+
+    def _compare(self, blocks: tuple[tuple[int, bytes], ...]) -> None:
+        """Read the blocks back, in one transaction."""
+        first = min(register for register, _ in blocks)
+        found = bytearray(max(register + len(values) for register, values in blocks) - first)
+        self._read(first, found)
+        for register, values in blocks:
+            for offset, value in enumerate(values):
+                if (answer := found[register - first + offset]) != value:
+                    raise self._mismatch(register + offset, value, answer)
+
+    def _mismatch(self, register: int, written: int, found: int) -> BusError:
+        hint = "is REXT (75 kOhm) sound?" if register == reg.ECR else "check 3V3, SDA, SCL and their pull-ups"
+        return _bus_error(
+            f"{self._name}: register 0x{register:02X} reads 0x{found:02X}, written was 0x{written:02X}: {hint}"
+        )
+
+    def _learn(self) -> None:
+        block = bytearray(reg.GPIO_CTL0 - reg.CDC)
+        self._read(reg.CDC, block)
+        currents, times = block[: reg.CHANNELS], block[reg.CHANNELS :]
+        codes = [pair >> shift & 7 for pair in times for shift in (0, 4)]
+        self.charges = tuple(Charge(cdc, cdt) for cdc, cdt in zip(currents, codes, strict=False))
+
+    def _clear_over_current(self) -> None:
+        self.over_current += 1
+        self._write(reg.TOUCH_STATUS_H, bytes((reg.OVCF,)))
+
+    # --- the wire
+
+    @property
+    def _name(self) -> str:
+        return f"MPR121 at 0x{self.address:02X}"
+
+    def _write(self, register: int, values: bytes) -> None:
+        try:
+            self.bus.writeto(self.address, bytes((register,)) + values)
+        except OSError as error:
+            raise _translate(error, self._name) from error
+
+    def _read(self, register: int, values: bytearray) -> None:
+        try:
+            self.bus.writeto_then_readfrom(self.address, bytes((register,)), values)
+        except OSError as error:
+            raise _translate(error, self._name) from error
+
+
+def _translate(error: OSError, name: str) -> BusError:
+    """A `BusError` already says what to check; a foreign bus may raise less."""
+    if isinstance(error, BusError):
+        return error
+    return _bus_error(
+        f"{name} does not answer ({error.strerror or error}): check SDA, SCL, 3V3 and the ADDR wire", error
+    )
+
+
+def _bus_error(text: str, cause: OSError | None = None) -> BusError:
+    error = BusError(text)
+    error.errno = cause.errno if cause is not None else EREMOTEIO
+    return error

@@ -1,0 +1,264 @@
+"""The house in order: who may import whom, what must lie where, what the pages say about the code."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import runpy
+import sys
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import firmware
+from firmware import unit
+from firmware.game.insel import events
+from firmware.game.kernel import Event
+from firmware.terms import FIGURES, SYMBOLS, TOUCHES, SoundName
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+# --- who may import whom
+
+GAME = ("terms", "config", "game.kernel")
+STAGE = ("terms", "config", "catalogue", "speech", "unit", "journal", "game.kernel", "game.registry")
+MAY_IMPORT: dict[str, tuple[str, ...]] = {
+    "terms": (),
+    "config": ("terms",),
+    "catalogue": ("terms", "config"),
+    "identity": ("terms",),
+    "speech": ("terms",),
+    "journal": ("terms", "game.kernel"),
+    "unit": ("terms", "speech", "identity", "game.kernel"),
+    "game.kernel": ("terms",),
+    "game.registry": (*GAME, "game"),
+    "game": GAME,  # each game is a folder of its own and knows no other
+    "hal": ("terms", "config", "hal"),
+    "audio": ("terms", "config", "audio"),
+    "page": ("terms", "config", "catalogue", "game.registry", "page"),
+    "loop": (*STAGE, "hal.ports", "audio.player"),
+    "console": (*STAGE, "hal.ports", "audio.player"),
+    "check": (*STAGE, "hal", "audio"),
+    "calibrate": (*STAGE, "hal", "audio"),
+    "cli": ("",),
+}
+"""Module or folder -> what of the firmware it may know; the longest name that fits decides."""
+
+ONLY_IN: dict[str, tuple[str, ...]] = {
+    "gpiozero": ("hal.gpio",),
+    "lgpio": ("hal.gpio",),
+    "smbus2": ("hal.bus",),
+    "adafruit_mpr121": ("hal.mpr121",),
+    "pygame": ("audio.mixer",),
+    "numpy": ("audio.build", "audio.effects", "audio.mastering"),
+    "pyloudnorm": ("audio.build", "audio.effects", "audio.mastering"),
+    "pynanotts": ("audio.engines",),
+    "starlette": ("page.server",),
+    "uvicorn": ("page.server",),
+    "asyncio": ("page.server",),
+    "time": ("loop", "cli"),
+    "random": (),
+    "secrets": (),
+    "datetime": (),
+}
+"""Packages from outside, and what of the standard library is no common property -> the modules that may import it."""
+
+CORE = ("terms", "identity", "speech", "unit", "game")
+CORE_LIBRARY = (
+    *("__future__", "bisect", "collections", "dataclasses", "enum", "functools", "heapq", "importlib", "itertools"),
+    *("json", "math", "operator", "pathlib", "re", "types", "typing"),
+)
+"""The core has no clock, no I/O and no chance of its own; its data files it reads through importlib.resources."""
+
+
+class Import(NamedTuple):
+    """`module` (without ``firmware.``) imports `name` in `line`."""
+
+    module: str
+    name: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.module}:{self.line} imports {self.name}"
+
+
+def under(name: str, *roofs: str) -> bool:
+    """Whether `name` is one of the modules or in one of the folders."""
+    return any(not roof or name == roof or name.startswith(f"{roof}.") for roof in roofs)
+
+
+def sources() -> Iterator[tuple[str, Path]]:
+    for path in sorted((ROOT / "firmware").rglob("*.py")):
+        parts = path.relative_to(ROOT / "firmware").with_suffix("").parts
+        yield ".".join(parts).removesuffix("__init__").removesuffix("."), path
+
+
+def imports() -> Iterator[Import]:
+    modules = {name for name, _ in sources()}
+    for module, path in sources():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                assert node.level == 0, f"{path}:{node.lineno}: imports are absolute"
+                source = f"{node.module}"
+                inside = [f"{source}.{alias.name}" for alias in node.names]
+                known = [name for name in inside if name.removeprefix("firmware.") in modules]
+                names = known or [source]
+            else:
+                continue
+            yield from (Import(module, name, node.lineno) for name in names)
+
+
+def ours() -> Iterator[Import]:
+    for found in imports():
+        if under(found.name, "firmware"):
+            yield found._replace(name=found.name.removeprefix("firmware").removeprefix("."))
+
+
+def permitted(module: str) -> tuple[str, ...]:
+    """What a module may know, and its own folder if it belongs to a game."""
+    roof = max((roof for roof in MAY_IMPORT if under(module, roof)), key=len, default=None)
+    assert roof is not None, f"firmware/{module}: a new room; say in MAY_IMPORT what it may know"
+    home = module.split(".")
+    return (*MAY_IMPORT[roof], *([".".join(home[:2])] if roof == "game" and len(home) > 2 else []))
+
+
+def test_dependencies_point_inward() -> None:
+    found = list(ours())
+    assert len(found) > 20, "the rule looks at nothing"
+    assert [str(each) for each in found if not under(each.name, *permitted(each.module))] == []
+
+
+def test_what_comes_from_outside_stays_in_its_room() -> None:
+    strangers = []
+    for found in imports():
+        package = found.name.split(".")[0]
+        if package in ONLY_IN:
+            if not under(found.module, *ONLY_IN[package]):
+                strangers.append(str(found))
+        elif package not in sys.stdlib_module_names | {"firmware"}:
+            strangers.append(f"{found}: unknown in ONLY_IN")
+    assert strangers == []
+
+
+def test_the_core_is_pure() -> None:
+    impure = [
+        str(found)
+        for found in imports()
+        if under(found.module, *CORE) and not under(found.name, "firmware", *CORE_LIBRARY)
+    ]
+    for module, path in sources():
+        if under(module, *CORE):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                match node:
+                    case ast.Call(func=ast.Name(id="open" | "print" | "input" | "exec" | "eval" as name)):
+                        impure.append(f"{module}:{node.lineno} calls {name}")
+    assert impure == []
+
+
+# --- what must lie where
+
+PAGES = ("README.md", "CHANGELOG.md", "LICENSE", "pyproject.toml")
+FOLDERS = ("firmware", "docs", "sounds", "systemd", "tests", "tools", ".ci")
+SCRIPTS = ("tools/run", "tools/test", ".ci/run")
+ROOMS = ("firmware/game", "firmware/hal", "firmware/audio", "firmware/page")
+
+
+def test_the_top_level_is_complete() -> None:
+    assert [name for name in (*PAGES, *FOLDERS, *ROOMS, *SCRIPTS) if not (ROOT / name).exists()] == []
+
+
+def test_scripts_can_be_executed() -> None:
+    assert [name for name in SCRIPTS if not os.access(ROOT / name, os.X_OK)] == []
+
+
+def test_one_version_everywhere() -> None:
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    newest = re.search(r"^## \[(\d[^\]]*)\]", changelog, re.MULTILINE)
+    assert newest
+    assert {PROJECT["version"], newest[1]} == {firmware.__version__}
+
+
+# --- what the pages say
+
+TEXT = {"", ".css", ".ftl", ".html", ".js", ".md", ".py", ".service", ".sh", ".svg", ".toml"}
+HOSTS = {
+    "127.0.0.1",
+    "localhost",
+    "keepachangelog.com",
+    "semver.org",
+    "www.nxp.com",
+    "www.w3.org",
+}
+"""Hosts that a text may name: this machine, and pages that stay."""
+
+
+def texts() -> Iterator[tuple[Path, str]]:
+    for name in FOLDERS:
+        for path in sorted((ROOT / name).rglob("*")):
+            if path.is_file() and path.suffix in TEXT and "built" not in path.parts:
+                yield path.relative_to(ROOT), path.read_text(encoding="utf-8")
+    for name in PAGES:
+        yield Path(name), (ROOT / name).read_text(encoding="utf-8")
+
+
+def sightings(pattern: str) -> Iterator[tuple[str, re.Match[str]]]:
+    for path, text in texts():
+        for number, line in enumerate(text.splitlines(), 1):
+            yield from ((f"{path}:{number}: {found[0]}", found) for found in re.finditer(pattern, line))
+
+
+def test_nothing_is_left_for_later() -> None:
+    assert [where for where, _ in sightings(r"\b(?:TO[D]O|FIX[M]E|XX[X])\b")] == []
+
+
+def test_no_path_of_somebody_s_machine() -> None:
+    assert [where for where, _ in sightings(r"(?<![\w./~*-])/(?:home|root|work|Users)/")] == []
+
+
+def test_pages_that_are_named_exist() -> None:
+    pages = {path.name for path, _ in texts() if path.suffix == ".md"}
+    assert [where for where, found in sightings(r"[\w-]+\.md\b") if found[0] not in pages] == []
+
+
+def test_links_lead_somewhere() -> None:
+    broken = []
+    for path, text in texts():
+        if path.suffix == ".md":
+            for target in re.findall(r"\]\(([^)\s]+)\)|src=\"([^\"]+)\"", text):
+                link = "".join(target).split("#")[0]
+                if link and "://" not in link and not (ROOT / path.parent / link).exists():
+                    broken.append(f"{path}: {link}")
+    assert broken == []
+
+
+def test_only_hosts_that_stay_are_named() -> None:
+    assert [where for where, found in sightings(r"https?://([\w.-]+)") if found[1] not in HOSTS] == []
+
+
+def test_the_console_page_names_every_event_with_its_fields() -> None:
+    page = (ROOT / "docs/console.md").read_text(encoding="utf-8")
+    tables = page[page.index("### Events of the unit") : page.index("### Reasons")]
+    rows = [line.split("|") for line in tables.splitlines() if line.startswith("| `")]
+    told = {name: tuple(re.findall(r"`(\w+)`", row[2])) for row in rows for name in re.findall(r"`(\w+)`", row[1])}
+    for module in (unit, events):
+        for each in vars(module).values():
+            if isinstance(each, type) and issubclass(each, Event) and each.__module__ == module.__name__:
+                assert told.get(each.name) == tuple(column for _, column in each.columns), each.name
+
+
+def test_the_console_page_names_every_word_of_the_input_and_the_cues() -> None:
+    words = set(re.findall(r"`(\w+)`", (ROOT / "docs/console.md").read_text(encoding="utf-8")))
+    assert {*FIGURES, *TOUCHES, *SYMBOLS, *SoundName} - words == set()
+
+
+def test_the_pictures_are_drawn_from_the_data() -> None:
+    drawings = runpy.run_path(str(ROOT / "tools/drawings.py"))
+    for name, draw in drawings["PICTURES"].items():
+        assert (ROOT / "docs" / name).read_text(encoding="utf-8") == draw(), f"run tools/drawings.py: {name} is old"

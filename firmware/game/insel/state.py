@@ -62,7 +62,7 @@ class Guardian:
 
 @dataclass(slots=True)
 class InselState:
-    """One game. Mappings by figure keep the order of entering; values of mappings are immutable (so a copy is cheap)."""
+    """One game. Mappings by figure keep the order of entering; all values in mappings are immutable: cheap to copy."""
 
     generator: int
     level: int

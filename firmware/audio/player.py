@@ -1,7 +1,7 @@
 """Players: what is said and heard, one cue at a time.
 
-`SilentPlayer` only lets the nominal time pass, `RecordingPlayer` is driven by a test, `mixer.MixerPlayer` is heard. Which
-cue comes next, and what may be interrupted, the unit decides.
+`SilentPlayer` only lets the nominal time pass, `RecordingPlayer` is driven by a test, `mixer.MixerPlayer` is heard.
+Which cue comes next, and what may be interrupted, the unit decides.
 """
 
 from __future__ import annotations

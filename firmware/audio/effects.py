@@ -96,7 +96,7 @@ def _mix(seconds: float, parts: Sequence[tuple[float, float, Signal]]) -> Signal
 
 
 def _at_peak(signal: Signal, peak: float = 1.0) -> Signal:
-    return signal * (peak / np.max(np.abs(signal)))
+    return signal * (peak / float(np.max(np.abs(signal))))
 
 
 def _hump(seconds: float, sharpness: float = 1.0) -> Signal:
@@ -149,12 +149,12 @@ def _flute(hz: float, seconds: float, seed: int) -> Signal:
     return _at_peak((tone + 0.35 * _at_peak(air)) * breath)
 
 
-def _ticks(seconds: float, times: Sequence[float], seed: int, low_hz: float, high_hz: float, decay_ms: float) -> Signal:
+def _ticks(seconds: float, times: Sequence[float], seed: int, hz_range: tuple[float, float], decay_ms: float) -> Signal:
     """Short hard clicks, each of its own colour."""
     chance = np.random.Generator(np.random.PCG64(seed))
     parts: list[tuple[float, float, Signal]] = []
     for second in times:
-        hz = chance.uniform(low_hz, high_hz)
+        hz = chance.uniform(*hz_range)
         tick = _struck(hz, 6 * decay_ms / 1000, [(1, 1, decay_ms / 250), (1.71, 0.6, decay_ms / 400)], 0.3)
         parts.append((second, chance.uniform(0.5, 1), tick))
     return _mix(seconds, parts)
@@ -168,16 +168,16 @@ def _greeting() -> Signal:
     notes = ((0.12, 293.66, 0.9), (0.42, 440.0, 0.8), (0.72, 523.25, 0.85), (0.94, 392.0, 0.75), (1.24, 659.26, 1.0))
     swell = _course(3.0, (0, 0), (0.5, 0.6), (1.3, 1), (2.2, 0.8), (3.0, 0.2))
     slow = 1 + 0.002 * _wander(3.0, 2, 11)
-    pad = sum(
-        (_rich(hz * slow * cent, 9, 1.5) for hz in (146.83, 220.0, 293.66) for cent in (0.9985, 1.0015)), start=0.0
-    )
+    pad = np.zeros(frames(3000))
+    for hz in (146.83, 220.0, 293.66):
+        pad += _rich(hz * slow * 0.9985, 9, 1.5) + _rich(hz * slow * 1.0015, 9, 1.5)
     drum = _sine(70 + 60 * np.exp(-_time(0.6) / 0.05), 0.6) * np.exp(-_time(0.6) / 0.16)
     parts = [(second, 0.75 * gain, _mallet(hz, 1.6)) for second, hz, gain in notes]
     parts += [
-        (second + 0.012, 0.18 * gain, _string(2 * hz, 1.4, 30 + at)) for at, (second, hz, gain) in enumerate(notes)
+        (second + 0.012, 0.18 * gain, _string(2 * hz, 1.4, at)) for at, (second, hz, gain) in enumerate(notes, 30)
     ]
     parts.append((1.24, 0.5, _flute(659.26, 1.7, 12)))
-    parts.append((0, 0.3, _at_peak(filtered(np.asarray(pad), low_pass(900))) * swell))
+    parts.append((0, 0.3, _at_peak(filtered(pad, low_pass(900))) * swell))
     parts += [(0.1, 0.5, drum), (1.22, 0.6, drum)]
     return room(_mix(3.0, parts), 1.8, 0.5, 1)
 
@@ -217,9 +217,8 @@ def _bird() -> Signal:
 def _error() -> Signal:
     """Two wooden knocks, the second a tritone lower: not this way, but nobody is scolded."""
     wood = [(1, 1, 0.45), (2.01, 0.45, 0.3), (3.02, 0.3, 0.2), (5.1, 0.12, 0.08)]
-    return room(
-        _mix(0.6, [(0, 0.9, _struck(311.13, 0.5, wood, 2)), (0.17, 1, _struck(220.0, 0.4, wood, 2))]), 0.35, 0.2, 4
-    )
+    knocks = _mix(0.6, [(0, 0.9, _struck(311.13, 0.5, wood, 2)), (0.17, 1, _struck(220.0, 0.4, wood, 2))])
+    return room(knocks, 0.35, 0.2, 4)
 
 
 def _beep() -> Signal:
@@ -239,9 +238,8 @@ def _rumble() -> Signal:
         size = chance.uniform(0.04, 0.16)
         cut = chance.uniform(250, 1500)
         knock = filtered(_noise(size, int(chance.integers(1 << 30))), band_pass(cut / 2.5, cut))
-        stones.append(
-            (float(second), float(chance.uniform(0.25, 1)), _at_peak(knock * np.exp(-_time(size) / (size / 4))))
-        )
+        knock = _at_peak(knock * np.exp(-_time(size) / (size / 4)))
+        stones.append((float(second), float(chance.uniform(0.25, 1)), knock))
     body = np.tanh(1.8 * (deep + 0.85 * throat) * swell) + 0.9 * _mix(long, stones) * swell
     return room(body, 1.4, 0.4, 5, damping_hz=1200)
 
@@ -251,7 +249,7 @@ def _spider() -> Signal:
     runs = ((0.0, 0.34, 24), (0.5, 0.3, 24), (0.92, 0.4, 34))
     times = [start + long * (at / count) ** 0.9 for start, long, count in runs for at in range(count)]
     jitter = np.random.Generator(np.random.PCG64(60)).uniform(0, 0.007, len(times))
-    legs = _ticks(1.5, [second + more for second, more in zip(times, jitter, strict=True)], 61, 1500, 4200, 5)
+    legs = _ticks(1.5, [second + more for second, more in zip(times, jitter, strict=True)], 61, (1500, 4200), 5)
     near = _course(1.5, (0, 0.35), (0.34, 0.6), (0.9, 0.8), (1.4, 1), (1.5, 0.8))
     jaws = filtered(_noise(0.5, 62), resonances((2300, 350, 1), (4700, 700, 0.6)))
     jaws = _at_peak(jaws) * _hump(0.5) * (np.sin(2 * np.pi * 17 * _time(0.5)) > 0.2)
@@ -266,7 +264,7 @@ def _snake() -> Signal:
     high = filtered(_noise(1.5, 71), resonances((6200, 1000, 1), (8300, 1400, 0.7)))
     rise = _course(1.5, (0, 0.1), (0.7, 0.3), (1.0, 1), (1.5, 0.4))
     hiss = (_at_peak(low) * (1 - 0.6 * rise) + _at_peak(high) * rise) * breath * (1 + 0.15 * _wander(1.5, 40, 72))
-    rattle = _ticks(1.5, [0.03 + at / 27 for at in range(34)], 73, 2400, 3600, 7)
+    rattle = _ticks(1.5, [0.03 + at / 27 for at in range(34)], 73, (2400, 3600), 7)
     rattle = _at_peak(rattle) * _course(1.5, (0, 0.2), (0.7, 0.5), (0.9, 0.15), (1.5, 0.05))
     return room(hiss + 0.5 * rattle, 0.5, 0.2, 7)
 
@@ -312,10 +310,8 @@ def _gnome() -> Signal:
         throat = _rich(hz, 22, 0.8)
         aspirate = _noise(long, 130 + at) * _course(long, (0, 1.2), (0.04, 0.5), (0.07, 0.08), (long, 0.05))
         vowel = resonances((480, 260, 0.55), (2250, 260, 1.7), (3000, 300, 1.3), (4200, 400, 0.5))
-        syllable = filtered(throat + aspirate, vowel) * _course(
-            long, (0, 0), (0.025, 0.6), (0.06, 1), (long * 0.6, 0.8), (long, 0)
-        )
-        parts.append((second, 0.8 + 0.05 * at, _at_peak(syllable)))
+        loud = _course(long, (0, 0), (0.025, 0.6), (0.06, 1), (long * 0.6, 0.8), (long, 0))
+        parts.append((second, 0.8 + 0.05 * at, _at_peak(filtered(throat + aspirate, vowel) * loud)))
     return room(_mix(1.25, parts), 0.6, 0.28, 10)
 
 
@@ -324,14 +320,11 @@ def _triton() -> Signal:
     long = 1.2
     hz = 233.08 * _course(long, (0, 0.93), (0.18, 1.0), (0.85, 1.005), (long, 0.96))
     swell = _course(long, (0, 0), (0.16, 0.6), (0.6, 1), (0.95, 0.8), (long, 0))
-    soft, brassy = (
-        _at_peak(_rich(hz, 4, 1.4)),
-        _at_peak(filtered(_rich(hz, 18, 0.7), resonances((700, 350, 1), (1500, 500, 0.5)))),
-    )
+    soft = _at_peak(_rich(hz, 4, 1.4))
+    brassy = _at_peak(filtered(_rich(hz, 18, 0.7), resonances((700, 350, 1), (1500, 500, 0.5))))
     conch = (soft * (1 - 0.6 * swell) + 0.9 * brassy * swell) * swell * (1 + 0.05 * _wander(long, 12, 140))
-    surf = _at_peak(filtered(_noise(1.5, 141), band_pass(300, 3800, 1))) * _course(
-        1.5, (0, 0.3), (0.5, 0.15), (1.0, 0.7), (1.5, 0.1)
-    )
+    surf = _at_peak(filtered(_noise(1.5, 141), band_pass(300, 3800, 1)))
+    surf *= _course(1.5, (0, 0.3), (0.5, 0.15), (1.0, 0.7), (1.5, 0.1))
     chance = np.random.Generator(np.random.PCG64(142))
     bubbles: list[tuple[float, float, Signal]] = []
     for second in chance.uniform(0.0, 1.3, 22):

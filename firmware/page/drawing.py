@@ -179,11 +179,11 @@ def _forest(island: Island) -> Iterator[str]:
     yield '<g class="forest">'
     for index, at in _sunflower(420, 216, 332):
         if _free(island, at, field=36, path=13):
-            size = 8.5 + 3.5 * math.sin(index * 2.4)
+            size = 8.5 + 3.5 * math.sin(index * index * 0.37)
             x, y = at
             yield (
                 f'<circle class="shade" cx="{x + 2:.1f}" cy="{y + 4:.1f}" r="{size:.1f}"/>'
-                f'<circle class="tree tree-{index % 4}" cx="{x:.1f}" cy="{y:.1f}" r="{size:.1f}"/>'
+                f'<circle class="tree tree-{index * index // 3 % 4}" cx="{x:.1f}" cy="{y:.1f}" r="{size:.1f}"/>'
                 f'<circle class="leaf" cx="{x - size * 0.28:.1f}" cy="{y - size * 0.34:.1f}" r="{size * 0.42:.1f}"/>'
             )
     yield "</g>"
@@ -199,7 +199,7 @@ def _peaks(island: Island) -> Iterator[str]:
     standing = sorted(_sunflower(44, 128, 196), key=lambda each: each[1][1])
     for index, (x, y) in standing:
         if _free(island, (x, y), field=42, path=17):
-            half = 11 + 3 * math.sin(index * 1.7)
+            half = 11 + 3 * math.sin(index * index * 0.53)
             top, foot = y - 1.5 * half, y + 0.5 * half
             yield (
                 f'<path class="peak-light" d="M{x - half:.1f} {foot:.1f}L{x:.1f} {top:.1f}L{x + 2:.1f} {foot:.1f}Z"/>'
@@ -220,7 +220,7 @@ def _path(start: Point, end: Point) -> str:
     middle = _between(start, end)
     distance = math.hypot(*middle) or 1.0
     radius = (math.hypot(*start) + math.hypot(*end)) / 2
-    stretch = 1 + 0.75 * max(0.0, radius - distance) / distance
+    stretch = 1 + 1.5 * max(0.0, radius - distance) / distance
     return f"M{_xy(start)}Q{_xy((middle[0] * stretch, middle[1] * stretch))} {_xy(end)}"
 
 
@@ -269,7 +269,7 @@ def _field(spot: Spot) -> str:
     }[spot.kind]
     return (
         f'<g class="field" data-field="{spot.field}" data-kind="{spot.kind}" data-zone="{spot.zone}" '
-        f'data-compass="{spot.compass}"{" data-boat" if spot.boat else ""} transform="translate({_xy(spot.at)})">'
+        f'data-compass="{spot.compass}" data-boat="{"yes" if spot.boat else "no"}" transform="translate({_xy(spot.at)})">'
         f'<circle class="reach" r="34"/><circle class="mark" r="33"/>{body}</g>'
     )
 

@@ -1,0 +1,525 @@
+// The page: messages from the volcano in, hands on the table out.
+//
+// Whoever wants to know that a cue begins now (sound, for one) listens for the document's "cue" event; its detail is
+// the row, or { cue: "stop" }. Rows of a snapshot are past and are not announced.
+
+import * as island from "./island.js";
+import * as speech from "./speech.js";
+import { fieldName, getLanguage, setLanguage, word } from "./words.js";
+
+const SHORTEST_HOLD_MS = 400; // a newcomer's click still becomes a touch that the sensors see settle
+const BETWEEN_HOLDS_MS = 200; // the finger must be seen lifted before the next touch
+const SHORTEST_PRESS_MS = 150; // longer than the button's debouncing
+const LONG_PRESS_MS = 3000; // the unit's long press
+const SILENCE_MS = 30000; // three missed signs of life
+const FIGURE_KEYS = { w: "white", r: "red", g: "green", b: "black" };
+const TOUCH_KEYS = { 1: "one", 2: "two", 3: "three", e: "explore", f: "fire" };
+
+const id = (name) => document.getElementById(name);
+const figureButtons = [...document.querySelectorAll("button.figure")];
+const touchButtons = [...document.querySelectorAll("button.touch")];
+
+let room = { on: false, button: false, battery_low: false, figures: {}, hold: null, lights: { lit: [], blink: false } };
+let selected = null;
+let focused = island.fields.keys().next().value;
+let mode = "connecting"; // what the newcomer should hear about: connecting, off, greeting, weak, ready, intro, game, asked, over
+let before = "ready"; // the mode that a question interrupts
+let connected = false;
+const wishes = new Map(); // figure -> field: placed here, but the hand has not come to it yet
+
+// --- messages in
+
+function connect() {
+  const source = new EventSource("/events");
+  let watch = 0;
+  const alive = () => {
+    clearTimeout(watch);
+    watch = setTimeout(() => {
+      source.close();
+      lost();
+      connect();
+    }, SILENCE_MS);
+  };
+  const on = (name, handle) => source.addEventListener(name, (message) => {
+    alive();
+    handle(JSON.parse(message.data));
+  });
+  on("snapshot", (snapshot) => {
+    found();
+    restore(snapshot);
+  });
+  on("room", (table) => {
+    room = table;
+    for (const [figure, field] of wishes) room.figures[figure] = field;
+    if (!room.on) setMode("off");
+    show();
+  });
+  on("row", (row) => hear(row, false));
+  on("trouble", ({ text }) => hint(text, true));
+  on("beat", () => {});
+  source.onerror = () => {
+    lost();
+    if (source.readyState === EventSource.CLOSED) {
+      clearTimeout(watch);
+      setTimeout(connect, 1500);
+    }
+  };
+  alive();
+}
+
+function lost() {
+  if (!connected && mode !== "connecting") return;
+  connected = false;
+  document.body.classList.add("lost");
+  if (mode !== "connecting") id("connection").textContent = word("lost");
+}
+
+function found() {
+  if (document.body.classList.contains("lost") && mode !== "connecting") {
+    id("connection").textContent = word("back");
+    setTimeout(() => {
+      if (connected) id("connection").textContent = "";
+    }, 3000);
+  }
+  connected = true;
+  document.body.classList.remove("lost");
+}
+
+/** The page's language if somebody chose one: in the address, or with the button in this browser. */
+function wantedLanguage() {
+  return new URLSearchParams(location.search).get("lang") ?? localStorage.getItem("language");
+}
+
+function restore(snapshot) {
+  const { rows, ...table } = snapshot;
+  room = table;
+  setLanguage(wantedLanguage() ?? room.language);
+  const told = id("told");
+  told.setAttribute("aria-live", "off");
+  speech.clear();
+  island.clear();
+  mode = "off";
+  for (const row of rows) hear(row, true);
+  if (!room.on) mode = "off";
+  else if (mode === "off") mode = "greeting";
+  island.showLights(room.lights);
+  words();
+  show();
+  hint();
+  requestAnimationFrame(() => told.setAttribute("aria-live", "polite"));
+}
+
+/** One row; `past` rows come with a snapshot and are shown without animation or sound. */
+function hear(row, past) {
+  if ("expects" in row) island.markExpected(row.expects);
+  if (row.cue) {
+    cue(row, past);
+    if (!past) document.dispatchEvent(new CustomEvent("cue", { detail: row }));
+    return;
+  }
+  island.event(row);
+  switch (row.event) {
+    case "powered_on": setMode("greeting", past); break;
+    case "battery_low": setMode("weak", past); break;
+    case "ready": setMode("ready", past); break;
+    case "intro_started": setMode("intro", past); break;
+    case "intro_finished": setMode("ready", past); break;
+    case "game_started": case "resumed": setMode("game", past); break;
+    case "game_over":
+      setMode("over", past);
+      speech.standings(word("final"), row.points, row.winners, past);
+      break;
+    case "standings": speech.standings(word("standings"), row.points, [], past); break;
+    case "who_asked":
+      before = mode === "asked" ? before : mode;
+      setMode("asked", past);
+      break;
+    case "rejected": {
+      const why = word(`why_${row.reason}`);
+      if (why !== `why_${row.reason}`) speech.note(why, past);
+      break;
+    }
+    case "creature_appeared": case "dragon_attacks":
+      if (!past) shake();
+      break;
+    default:
+  }
+  if (row.event !== "who_asked" && row.event !== "repeated" && mode === "asked") setMode(before, past);
+  if (!past) island.nameFields(room.figures);
+}
+
+function cue(row, past) {
+  switch (row.cue) {
+    case "say":
+      speech.say(row, past);
+      if (!past) island.markSpoken(row.args);
+      break;
+    case "sound":
+      speech.sound(row, past);
+      if (!past && row.name === "rumble") shake();
+      break;
+    case "symbols":
+      room.lights = { lit: row.lit, blink: Boolean(row.blink) };
+      if (!past) island.showLights(room.lights);
+      break;
+    case "stop":
+      speech.stop();
+      break;
+    default:
+  }
+  if (!past) breathe(row);
+}
+
+let breath = 0;
+/** The lava glows while the volcano speaks. */
+function breathe(row) {
+  clearTimeout(breath);
+  const ms = row.cue === "say" ? 65 * row.text.length : row.cue === "sound" ? 1500 : 0;
+  if (row.cue === "symbols") return;
+  document.body.classList.toggle("speaking", ms > 0);
+  breath = setTimeout(() => document.body.classList.remove("speaking"), ms);
+}
+
+function shake() {
+  const board = id("board");
+  board.classList.remove("shaking");
+  requestAnimationFrame(() => board.classList.add("shaking"));
+}
+id("board").addEventListener("animationend", () => id("board").classList.remove("shaking"));
+
+// --- what is shown
+
+function setMode(next, past = false) {
+  if (mode === next) return;
+  mode = next;
+  if (!past) hint();
+}
+
+let hintBack = 0;
+/** A word to the newcomer: a passing one for some seconds, or what there is to do. */
+function hint(text = "", urgent = false) {
+  clearTimeout(hintBack);
+  const line = id("hint");
+  line.textContent = text || word(`hint_${mode}`);
+  line.classList.toggle("urgent", urgent);
+  if (text) hintBack = setTimeout(hint, 6000);
+}
+
+function words() {
+  for (const node of document.querySelectorAll("[data-text]")) node.textContent = word(node.dataset.text);
+  for (const node of document.querySelectorAll("[data-label]")) node.setAttribute("aria-label", word(node.dataset.label));
+  for (const node of document.querySelectorAll("[data-title]")) node.title = word(node.dataset.title);
+  for (const button of touchButtons) button.querySelector(".name").textContent = word(button.dataset.touch);
+  document.title = word("title");
+  document.querySelector("h1").textContent = word("title");
+  id("language").textContent = word("other");
+  id("language").title = word("other_title");
+  island.fields.forEach((group) => group.setAttribute("role", "button"));
+  id("island").setAttribute("aria-label", word("board"));
+}
+
+function show() {
+  document.body.classList.toggle("off", !room.on);
+  document.body.classList.toggle("choosing", Boolean(selected));
+  id("switch").setAttribute("aria-checked", String(room.on));
+  id("button").classList.toggle("pressed", room.button);
+  id("battery").setAttribute("aria-pressed", String(room.battery_low));
+  for (const button of figureButtons) {
+    const { figure } = button.dataset;
+    const field = room.figures[figure];
+    const where = field ? fieldName(island.fields.get(field)) : word("beside");
+    button.querySelector(".name").textContent = word(figure);
+    button.querySelector(".where").textContent = where;
+    button.setAttribute("aria-label", `${word(figure)}, ${where}`);
+    button.setAttribute("aria-pressed", String(figure === selected));
+    button.classList.toggle("gone", Boolean(field));
+  }
+  for (const button of touchButtons) button.classList.toggle("pressed", room.hold?.touch === button.dataset.touch);
+  if (!room.on) island.showLights({ lit: [] });
+  island.showFigures(room.figures, selected, room.hold);
+  island.nameFields(room.figures);
+  for (const [field, group] of island.fields) group.setAttribute("tabindex", field === focused ? "0" : "-1");
+}
+
+// --- hands out
+
+async function send(command) {
+  try {
+    const answer = await fetch("/do", {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify(command),
+    });
+    if (!answer.ok) hint((await answer.json()).error, true);
+    return answer.ok;
+  } catch {
+    lost();
+    return false;
+  }
+}
+
+const pause = (ms) => new Promise((done) => { setTimeout(done, Math.max(0, ms)); });
+
+/** Actions of one hand follow each other; each waits for the one before. */
+function oneHand() {
+  let last = Promise.resolve();
+  return (action) => { last = last.then(action, action); };
+}
+const hand = oneHand();
+const otherHand = oneHand();
+
+function select(figure) {
+  selected = figure;
+  show();
+  const field = room.figures[figure];
+  const values = { figure: word(figure), field: field ? fieldName(island.fields.get(field)) : "" };
+  hint(word(field ? "hint_placed" : "hint_chosen", values));
+}
+
+function place(figure, field) {
+  room.figures[figure] = field;
+  selected = figure;
+  show();
+  if (field) hint(word("hint_placed", { figure: word(figure), field: fieldName(island.fields.get(field)) }));
+  wishes.set(figure, field);
+  hand(async () => {
+    await send({ do: "place", figure, field });
+    if (wishes.get(figure) === field) wishes.delete(figure);
+  });
+}
+
+function chooseField(field) {
+  focused = field;
+  const here = Object.keys(room.figures).filter((figure) => room.figures[figure] === field);
+  if (selected && room.figures[selected] !== field) place(selected, field);
+  else if (here.length) select(here[(here.indexOf(selected) + 1) % here.length]);
+  else hint(word("hint_choose"), true);
+}
+
+/** Grip the selected figure and touch, until the returned function is called (and a moment longer after a click). */
+function touch(name) {
+  if (!room.on) return refuse("hint_first_on", {}, id("switch"));
+  if (!selected) return refuse("hint_choose", {}, id("figures"));
+  if (!room.figures[selected]) return refuse("hint_aside", { figure: word(selected) }, id("board"));
+  const figure = selected;
+  let lift;
+  const lifted = new Promise((done) => { lift = done; });
+  hand(async () => {
+    if (!(await send({ do: "hold", figure, touch: name }))) return;
+    const began = performance.now();
+    await lifted;
+    await pause(began + SHORTEST_HOLD_MS - performance.now());
+    await send({ do: "release" });
+    await pause(BETWEEN_HOLDS_MS);
+  });
+  return lift;
+}
+
+function refuse(key, values, where) {
+  hint(word(key, values), true);
+  where.classList.remove("look");
+  requestAnimationFrame(() => where.classList.add("look"));
+  return null;
+}
+document.addEventListener("animationend", ({ target }) => target.classList.remove("look"));
+
+function press() {
+  const latched = id("latch").getAttribute("aria-pressed") === "true";
+  if (latched && room.button) {
+    id("latch").setAttribute("aria-pressed", "false");
+    otherHand(() => send({ do: "button", pressed: false }));
+    return null;
+  }
+  let rise;
+  const risen = new Promise((done) => { rise = done; });
+  otherHand(async () => {
+    await send({ do: "button", pressed: true });
+    if (latched) return;
+    const began = performance.now();
+    await risen;
+    await pause(began + SHORTEST_PRESS_MS - performance.now());
+    await send({ do: "button", pressed: false });
+  });
+  const cap = id("button");
+  cap.classList.add("waiting");
+  const done = setTimeout(() => cap.classList.add("long"), LONG_PRESS_MS);
+  return () => {
+    clearTimeout(done);
+    cap.classList.remove("waiting", "long");
+    if (latched) hint(word("hint_settings"));
+    rise();
+  };
+}
+
+/** A thing that is held: by pointer, by Enter or Space, or clicked by a screen reader. */
+function holdable(node, begin) {
+  let end = null;
+  const start = () => {
+    end?.();
+    end = begin();
+  };
+  const finish = () => {
+    end?.();
+    end = null;
+  };
+  node.addEventListener("pointerdown", (down) => {
+    if (down.button !== 0) return;
+    node.setPointerCapture(down.pointerId);
+    start();
+  });
+  for (const name of ["pointerup", "pointercancel", "lostpointercapture", "blur"]) node.addEventListener(name, finish);
+  node.addEventListener("contextmenu", (menu) => menu.preventDefault());
+  node.addEventListener("keydown", (down) => {
+    if (down.key !== "Enter" && down.key !== " ") return;
+    down.preventDefault();
+    if (!down.repeat) start();
+  });
+  node.addEventListener("keyup", (up) => {
+    if (up.key !== "Enter" && up.key !== " ") return;
+    up.preventDefault();
+    finish();
+  });
+  node.addEventListener("click", (click) => {
+    if (click.detail !== 0 || click.pointerType) return;
+    start();
+    finish();
+  });
+  return { start, finish };
+}
+
+const touches = new Map(touchButtons.map((button) => [
+  button.dataset.touch,
+  holdable(button, () => touch(button.dataset.touch)),
+]));
+const push = holdable(id("button"), press);
+
+id("switch").addEventListener("click", () => {
+  const on = !room.on;
+  otherHand(() => send({ do: "power", on }));
+});
+id("battery").addEventListener("click", () => {
+  const low = !room.battery_low;
+  otherHand(() => send({ do: "battery", low }));
+});
+id("latch").addEventListener("click", () => {
+  const latched = id("latch").getAttribute("aria-pressed") === "true";
+  if (latched && room.button) otherHand(() => send({ do: "button", pressed: false }));
+  id("latch").setAttribute("aria-pressed", String(!latched));
+});
+id("language").addEventListener("click", () => {
+  setLanguage(getLanguage() === "de" ? "en" : "de");
+  localStorage.setItem("language", getLanguage());
+  history.replaceState(null, "", location.pathname);
+  words();
+  show();
+  hint();
+});
+
+// --- figures: click, or drag to a field or off the board
+
+const DRAG_FROM = 7;
+function draggable(node, figureOf, clicked) {
+  node.addEventListener("pointerdown", (down) => {
+    const figure = figureOf(down);
+    if (!figure || down.button !== 0) return;
+    const began = [down.clientX, down.clientY];
+    let ghost = null;
+    const move = (moved) => {
+      if (!ghost && Math.hypot(moved.clientX - began[0], moved.clientY - began[1]) > DRAG_FROM) {
+        ghost = document.createElement("div");
+        ghost.className = `ghost figure-${figure}`;
+        ghost.append(figureButtons[0].querySelector("svg").cloneNode(true));
+        document.body.append(ghost);
+        selected = figure;
+        show();
+      }
+      if (ghost) ghost.style.transform = `translate(${moved.clientX}px, ${moved.clientY}px)`;
+    };
+    const stop = (up) => {
+      document.removeEventListener("pointermove", move);
+      document.removeEventListener("pointerup", stop);
+      document.removeEventListener("pointercancel", stop);
+      if (!ghost) {
+        if (up.type === "pointerup") clicked(figure);
+        return;
+      }
+      ghost.remove();
+      if (up.type === "pointercancel") return;
+      const under = document.elementFromPoint(up.clientX, up.clientY);
+      const field = under?.closest(".field")?.dataset.field
+        ?? room.figures[under?.closest(".pawn")?.dataset.figure];
+      if (field && field !== room.figures[figure]) place(figure, field);
+      else if (under?.closest("#figures") && room.figures[figure]) place(figure, null);
+    };
+    document.addEventListener("pointermove", move);
+    document.addEventListener("pointerup", stop);
+    document.addEventListener("pointercancel", stop);
+  });
+}
+
+for (const button of figureButtons) {
+  draggable(button, () => button.dataset.figure, select);
+  button.addEventListener("click", (click) => {
+    if (click.detail === 0) select(button.dataset.figure);
+  });
+}
+draggable(id("pawns"), (down) => down.target.closest(".pawn")?.dataset.figure, (figure) => {
+  if (selected && selected !== figure) chooseField(room.figures[figure]);
+  else select(figure);
+});
+
+for (const [field, group] of island.fields) {
+  group.addEventListener("click", () => chooseField(field));
+  group.addEventListener("focus", () => {
+    focused = field;
+  });
+  group.addEventListener("keydown", (down) => {
+    if (down.key.startsWith("Arrow")) {
+      down.preventDefault();
+      down.stopPropagation();
+      focused = island.neighbour(field, down.key);
+      show();
+      island.fields.get(focused).focus();
+    } else if (down.key === "Enter" || down.key === " ") {
+      down.preventDefault();
+      chooseField(field);
+    }
+  });
+  group.addEventListener("pointerenter", () => { id("place").textContent = group.getAttribute("aria-label"); });
+  group.addEventListener("pointerleave", () => { id("place").textContent = ""; });
+}
+
+// --- keys: w r g b figures; 1 2 3 E F and Shift+R Touch fields; Shift+B the button; Delete beside the board
+
+let held = null;
+document.addEventListener("keydown", (down) => {
+  if (down.ctrlKey || down.metaKey || down.altKey || down.repeat) return;
+  const key = down.key.toLowerCase();
+  const named = down.shiftKey ? { r: touches.get("rock"), b: push }[key] : touches.get(TOUCH_KEYS[key]);
+  if (named) {
+    held?.thing.finish();
+    held = { key, thing: named };
+    named.start();
+  } else if (!down.shiftKey && FIGURE_KEYS[key]) select(FIGURE_KEYS[key]);
+  else if (key === "delete" && selected && room.figures[selected]) place(selected, null);
+  else if (down.key.startsWith("Arrow") && down.target === document.body) {
+    down.preventDefault();
+    island.fields.get(focused).focus();
+  }
+});
+document.addEventListener("keyup", (up) => {
+  if (held && up.key.toLowerCase() === held.key) {
+    held.thing.finish();
+    held = null;
+  }
+});
+window.addEventListener("blur", () => {
+  held?.thing.finish();
+  held = null;
+});
+
+setLanguage(wantedLanguage() ?? navigator.language.slice(0, 2));
+words();
+show();
+hint();
+connect();

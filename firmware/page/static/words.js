@@ -1,0 +1,120 @@
+// The page's own words in German and English; what the volcano says comes from the unit.
+
+const COMPASS = {
+  de: { n: "Norden", ne: "Nordosten", e: "Osten", se: "Südosten", s: "Süden", sw: "Südwesten", w: "Westen", nw: "Nordwesten" },
+  en: { n: "north", ne: "north-east", e: "east", se: "south-east", s: "south", sw: "south-west", w: "west", nw: "north-west" },
+};
+
+const WORDS = {
+  de: {
+    title: "Die Insel",
+    other: "English", other_title: "Page in English",
+    board: "Das Spielbrett", speech: "Was der Vulkan sagt", figures: "Figuren", touches: "Touchfelder", volcano: "Der Vulkan",
+    switch: "Schalter", button: "Taste", battery: "Batterie schwach",
+    battery_title: "Schwache Batterien einlegen",
+    latch: "Taste festhalten", latch_title: "Der nächste Druck auf die Taste bleibt, bis die Taste noch einmal gedrückt wird: zum Einschalten mit gedrückter Taste",
+    white: "Weiß", red: "Rot", green: "Grün", black: "Schwarz",
+    rock: "Fels", explore: "Erkunden", one: "Eins", two: "Zwei", three: "Drei", fire: "Feuer",
+    beside: "neben dem Brett", stands: "{figure} steht hier", boat: "mit Ruderboot", put_aside: "Neben das Brett stellen",
+    beach: "Strand im {compass}", jungle: "Dschungel im {compass}", mountains: "Berge im {compass}",
+    ruin: "Ruine im {compass}", statue: "Statue im {compass}",
+    lost: "Verbindung verloren – ich suche …", back: "Wieder verbunden",
+    hint_connecting: "Der Vulkan wird gesucht …",
+    hint_off: "Willkommen! Schiebe den Schalter am Vulkan auf „Ein“.",
+    hint_greeting: "Der Vulkan erwacht …",
+    hint_weak: "Die Batterien sind schwach. Drücke die Taste, dann kann trotzdem gespielt werden.",
+    hint_ready: "Taste drücken: Einführungsspiel. Oder stelle eine Figur auf ein Feld mit Ruderboot und halte „Erkunden“.",
+    hint_intro: "Hör zu: Wähle die genannte Figur, stelle sie auf ihr Feld und halte das genannte Touchfeld.",
+    hint_game: "Figur wählen, auf ein Feld stellen, Touchfeld halten. Wer nichts verstanden hat, drückt die Taste.",
+    hint_asked: "Der Vulkan fragt, wer es war: Eins Weiß, Zwei Rot, Drei Grün, Feuer Schwarz.",
+    hint_over: "Das Spiel ist aus. Ein Feld mit Ruderboot beginnt das nächste.",
+    hint_choose: "Wähle zuerst eine Figur.",
+    hint_aside: "{figure} steht neben dem Brett. Klicke zuerst auf ein Feld.",
+    hint_placed: "{figure} steht: {field}. Halte jetzt ein Touchfeld.",
+    hint_chosen: "{figure} ist gewählt. Klicke auf ein Feld.",
+    hint_settings: "Gedrückte Taste beim Einschalten öffnet die Einstellungen.",
+    hint_first_on: "Der Vulkan ist aus. Schiebe zuerst den Schalter.",
+    narrator: "Der Vulkan", ariki: "Der Ariki", hermit: "Der Einsiedler", beachcomber: "Die Strandgutsammlerin",
+    guardian: "Ein Wächter", statue_voice: "Die Statue", creature: "Eine Kreatur", volcano_voice: "Der Vulkan",
+    s_greeting: "Begrüßung", s_harp: "Harfe: ein neuer Ort", s_bird: "Vogelruf: angekommen", s_error: "Eingabefehler",
+    s_beep: "Piepton", s_rumble: "Der Vulkan grollt",
+    spider: "Riesenspinne", snake: "Schlange", griffin: "Greif", dragon: "Drache", gnome: "Gnom", triton: "Triton", golem: "Lavagolem",
+    site_temple: "Tempel", site_well: "Quelle", site_crystal: "Kristall", site_tower: "Turm",
+    site_ariki: "Ariki", site_hermit: "Einsiedler", site_beachcomber: "Strandgutsammlerin", site_guardian: "Wächter",
+    point: "1 Punkt", points: "{count} Punkte", interrupted: "unterbrochen",
+    why_not_a_boat_field: "Eine Figur landet auf einem Feld mit Ruderboot.", why_boat_taken: "Hier ist schon jemand gelandet.",
+    why_too_late_to_enter: "Zum Mitspielen ist es zu spät.", why_nothing_pending: "Es ist keine Frage offen.",
+    why_not_yours: "Gefragt ist eine andere Figur oder ein anderes Feld.", why_wrong_number: "Diese Zahl passt hier nicht.",
+    why_not_expected: "Das war nicht der nächste Zug der Einführung.", why_no_game: "So beginnt kein Spiel.",
+    standings: "Punktestand", final: "Endstand",
+  },
+  en: {
+    title: "The Island",
+    other: "Deutsch", other_title: "Seite auf Deutsch",
+    board: "The board", speech: "What the volcano says", figures: "Figures", touches: "Touch fields", volcano: "The volcano",
+    switch: "Switch", button: "Button", battery: "Weak battery",
+    battery_title: "Put in weak batteries",
+    latch: "Hold the button", latch_title: "The next press of the button stays until it is pressed again: for switching on with the button held",
+    white: "White", red: "Red", green: "Green", black: "Black",
+    rock: "Rock", explore: "Explore", one: "One", two: "Two", three: "Three", fire: "Fire",
+    beside: "beside the board", stands: "{figure} stands here", boat: "with a rowing boat", put_aside: "Put beside the board",
+    beach: "Beach in the {compass}", jungle: "Jungle in the {compass}", mountains: "Mountains in the {compass}",
+    ruin: "Ruin in the {compass}", statue: "Statue in the {compass}",
+    lost: "Connection lost – looking for it …", back: "Connected again",
+    hint_connecting: "Looking for the volcano …",
+    hint_off: "Welcome! Slide the switch on the volcano to “on”.",
+    hint_greeting: "The volcano awakes …",
+    hint_weak: "The batteries are weak. Press the button and you can play all the same.",
+    hint_ready: "Press the button for the introductory game. Or put a figure on a field with a rowing boat and hold “Explore”.",
+    hint_intro: "Listen: choose the figure that is named, put it on its field and hold the Touch field that is named.",
+    hint_game: "Choose a figure, put it on a field, hold a Touch field. Missed something? Press the button.",
+    hint_asked: "The volcano asks who it was: One white, Two red, Three green, Fire black.",
+    hint_over: "The game is over. A field with a rowing boat starts the next one.",
+    hint_choose: "Choose a figure first.",
+    hint_aside: "{figure} stands beside the board. Click on a field first.",
+    hint_placed: "{figure} stands here: {field}. Now hold a Touch field.",
+    hint_chosen: "{figure} is chosen. Click on a field.",
+    hint_settings: "Holding the button while switching on opens the settings.",
+    hint_first_on: "The volcano is switched off. Slide the switch first.",
+    narrator: "The volcano", ariki: "The Ariki", hermit: "The Hermit", beachcomber: "The Beachcomber",
+    guardian: "A guardian", statue_voice: "The statue", creature: "A creature", volcano_voice: "The volcano",
+    s_greeting: "Greeting", s_harp: "Harp: a new place", s_bird: "Bird call: received", s_error: "Input error",
+    s_beep: "Beep", s_rumble: "The volcano rumbles",
+    spider: "Giant spider", snake: "Snake", griffin: "Griffin", dragon: "Dragon", gnome: "Gnome", triton: "Triton", golem: "Lava golem",
+    site_temple: "Temple", site_well: "Well", site_crystal: "Crystal", site_tower: "Tower",
+    site_ariki: "Ariki", site_hermit: "Hermit", site_beachcomber: "Beachcomber", site_guardian: "Guardian",
+    point: "1 point", points: "{count} points", interrupted: "interrupted",
+    why_not_a_boat_field: "A figure lands on a field with a rowing boat.", why_boat_taken: "Somebody has landed here already.",
+    why_too_late_to_enter: "It is too late to join.", why_nothing_pending: "No question is open.",
+    why_not_yours: "Another figure or another field is asked.", why_wrong_number: "That number does not fit here.",
+    why_not_expected: "That was not the next move of the introduction.", why_no_game: "No game starts like this.",
+    standings: "Standings", final: "Final result",
+  },
+};
+
+let language = "de";
+
+export function setLanguage(wanted) {
+  language = wanted in WORDS ? wanted : "de";
+  document.documentElement.lang = language;
+}
+
+export function getLanguage() {
+  return language;
+}
+
+/** The word under `key` with {name} filled in; the key itself where there is no word. */
+export function word(key, values = {}) {
+  const text = WORDS[language][key] ?? key;
+  return text.replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "");
+}
+
+export function has(key) {
+  return key in WORDS[language];
+}
+
+/** A field's name, for example "Ruine im Westen". */
+export function fieldName(group) {
+  const { kind, zone, compass } = group.dataset;
+  return word(kind === "site" ? zone : kind, { compass: COMPASS[language][compass] });
+}

@@ -6,10 +6,13 @@ import ast
 import os
 import re
 import runpy
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
 
 import firmware
 from firmware import unit
@@ -52,6 +55,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
 ONLY_IN: dict[str, tuple[str, ...]] = {
     "gpiozero": ("hal.gpio",),
     "lgpio": ("hal.gpio",),
+    "fluent": ("catalogue",),
     "smbus2": ("hal.bus",),
     "adafruit_mpr121": ("hal.mpr121",),
     "pygame": ("audio.mixer",),
@@ -183,6 +187,29 @@ def test_one_version_everywhere() -> None:
     newest = re.search(r"^## \[(\d[^\]]*)\]", changelog, re.MULTILINE)
     assert newest
     assert {PROJECT["version"], newest[1]} == {firmware.__version__}
+
+
+SKIPPED = """
+import pytest
+
+@pytest.mark.skip(reason="no chip")
+def test_of_a_chip():
+    pass
+
+@pytest.mark.xfail(reason="a known fault", strict=True)
+def test_of_a_known_fault():
+    raise AssertionError
+"""
+
+
+@pytest.mark.parametrize(("ci", "closing"), [("true", "1 xfailed, 1 error in"), ("", "1 skipped, 1 xfailed in")])
+def test_a_skipped_test_has_failed_in_ci(tmp_path: Path, ci: str, closing: str) -> None:
+    (tmp_path / "conftest.py").write_bytes((ROOT / "tests/conftest.py").read_bytes())
+    (tmp_path / "test_chip.py").write_text(SKIPPED, encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--rootdir", str(tmp_path), str(tmp_path)]
+    done = subprocess.run(command, env=os.environ | {"CI": ci}, capture_output=True, text=True, check=False)
+    assert closing in done.stdout.splitlines()[-1]
+    assert done.returncode == (1 if ci else 0)
 
 
 # --- what the pages say

@@ -13,6 +13,8 @@ log=$venv/set-up.log
 
 # What is imported is the environment's business alone.
 unset PYTHONPATH PYTHONHOME
+# Without UTF-8 Python 3.11 cannot start in a checkout below a folder such as "Männer".
+[ "$(locale charmap 2>/dev/null)" = UTF-8 ] || export LC_ALL=C.UTF-8
 # A person's pip.conf must neither lead out of the environment nor ask questions.
 export PIP_USER=0 PIP_NO_INPUT=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from firmware.hal.bus import CountingBus, LinuxBus, OpenBus
+from firmware.hal.bus import CountingBus, LinuxBus
 from firmware.hal.figures import figure_reader
 from firmware.hal.gpio import FixedBattery, GpioBattery, GpioButton, GpioLights, Pins, open_mock_pins, open_pi_pins
 from firmware.hal.pads import Mpr121Board
@@ -18,6 +18,7 @@ from firmware.terms import SYMBOLS, Symbol
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from firmware.hal.bus import Bus
     from firmware.hal.emulated_bus import EmulatedBus
     from firmware.hal.emulator import Chip
     from firmware.hal.hands import Hands
@@ -100,19 +101,20 @@ def mock_hardware(wiring: Wiring, clock: Callable[[], float], seed: int = 0) -> 
     hands = Hands(wiring, chips, seed=seed)
     emulated_bus = EmulatedBus(chips)
     bus = CountingBus(emulated_bus)
-    hardware = _hardware(wiring, bus, Pins(open_mock_pins, clock), clock)
+    hardware = _hardware(wiring, bus, emulated_bus.reopen, Pins(open_mock_pins, clock))
     return MockHardware(hardware, hands, chips, emulated_bus, bus, wiring)
 
 
 def real_hardware(wiring: Wiring, clock: Callable[[], float]) -> Hardware:
     """The volcano on this Pi. Parts that do not answer are named in `faults()`; nothing is raised."""
-    return _hardware(wiring, LinuxBus(wiring.bus), Pins(open_pi_pins, clock), clock)
+    bus = LinuxBus(wiring.bus)
+    return _hardware(wiring, bus, bus.reopen, Pins(open_pi_pins, clock))
 
 
-def _hardware(wiring: Wiring, bus: OpenBus, pins: Pins, clock: Callable[[], float]) -> Hardware:
+def _hardware(wiring: Wiring, bus: Bus, reopen_bus: Callable[[], None], pins: Pins) -> Hardware:
     battery = FixedBattery() if wiring.battery_low is None else GpioBattery(pins, wiring.battery_low)
     return Hardware(
-        touch=Mpr121Board(wiring, bus, figure_reader(wiring), clock),
+        touch=Mpr121Board(wiring, bus, figure_reader(wiring), reopen_bus),
         lights=GpioLights(pins, wiring.lights),
         button=GpioButton(pins, wiring.button),
         battery=battery,

@@ -1,0 +1,179 @@
+"""From pads to a grip: exactly one Touch field and exactly one gripped field, long enough to be measured.
+
+Pure: readings and time in, a `Grip` out. What must be told apart from a grip is a figure that merely stands (its metal
+alone raises a pad by one or two picofarads), hands lying about, and the same contact held on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from statistics import median
+from typing import TYPE_CHECKING
+
+from firmware.terms import Grip, Touch
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from firmware.hal.ports import FigureReader
+
+MEASUREMENTS = 3
+"""A grip is judged by the median of three measurements that agree: one spike cannot decide."""
+
+MEASUREMENT_GAP_S = 0.009
+"""The chips have a new value every 10 ms (MPR121 data sheet, ESI x SFI); anything sooner is the same one again."""
+
+AGREEMENT_PF = 0.4
+AGREEMENT = 0.06
+"""Measurements agree within two counts of noise on a 120 pF pad plus this share; a hand still closing does not."""
+
+RAISED_PF = 0.5
+"""Less than this is nobody's hand: half of what the lightest figure (2.2 pF) adds when it is gripped where it stood."""
+
+STANDING_PF = 2.0
+"""A standing figure shows at most its metal's 1.7 pF, whatever is in its foot."""
+
+LET_GO = 0.65
+"""A hand has let go when the rise has fallen below this share of its peak, down to what a standing figure shows."""
+
+STANDING_S = 10.0
+"""So long a rise that a standing figure can cause, without a Touch field, is one: it came without a hand being seen."""
+
+GLANCE_S = 1.0
+"""The same beside another field that is gripped: nobody need wait for a figure that was set down unseen."""
+
+STUCK_S = 60.0
+"""After this a touched pad is taken for its own rest (MPR121 data sheet, 5.6: write its baseline)."""
+
+RELEASE_S = 0.03
+"""A Touch field is released when it has been so for more than one poll."""
+
+
+@dataclass(frozen=True, slots=True)
+class PadReading:
+    """What the pads say at one poll: what is touched, and how far above rest the fields measured just now are."""
+
+    touches: frozenset[Touch] = frozenset()
+    fields: frozenset[str] = frozenset()
+    rise_pf: Mapping[str, float] = field(default_factory=dict)
+
+
+NOTHING = PadReading()
+
+
+@dataclass(slots=True)
+class _Raised:
+    """A field that its chip calls touched."""
+
+    since_s: float
+    rise_pf: float | None = None
+    peak_pf: float = 0.0
+    steady_pf: float = 0.0
+    steady_since_s: float = 0.0
+    stands: bool = False
+
+    def measure(self, rise_pf: float, now: float) -> None:
+        before, self.rise_pf = self.rise_pf, rise_pf
+        self.peak_pf = max(self.peak_pf, rise_pf)
+        if before is None or not _agree(self.steady_pf, rise_pf):
+            self.steady_pf, self.steady_since_s = rise_pf, now
+        if self.stands:
+            if rise_pf > self.steady_pf + RAISED_PF:
+                self.stands, self.peak_pf = False, rise_pf
+        elif before is not None and rise_pf < min(STANDING_PF, LET_GO * self.peak_pf):
+            self.stands = _agree(before, rise_pf)
+
+    @property
+    def gripped(self) -> bool:
+        """Held by a hand, as far as is known; what has not been measured might be."""
+        return not self.stands and (self.rise_pf is None or self.rise_pf >= RAISED_PF)
+
+    def may_stand(self, now: float, for_s: float) -> bool:
+        """Whether it has shown no more than a standing figure can for so long."""
+        return self.rise_pf is not None and self.rise_pf < STANDING_PF and now - self.steady_since_s >= for_s
+
+
+def _agree(one_pf: float, other_pf: float) -> bool:
+    return abs(one_pf - other_pf) <= AGREEMENT_PF + AGREEMENT * max(one_pf, other_pf)
+
+
+class Contacts:
+    """Finds grips in the readings of successive polls."""
+
+    def __init__(self, reader: FigureReader) -> None:
+        self._reader = reader
+        self._raised: dict[str, _Raised] = {}
+        self._touched_since_s: dict[Touch, float] = {}
+        self._released_s: float | None = None
+        self._pair: tuple[Touch, str] | None = None
+        self._samples: list[float] = []
+        self._sampled_s = float("-inf")
+        self.answered = False
+        """The Touch field that is down has had its grip; it must be released before the next."""
+
+    @property
+    def idle(self) -> bool:
+        """Nothing is touched and nothing remembered."""
+        return not self._raised and not self._touched_since_s and not self.answered
+
+    def update(self, reading: PadReading, now: float) -> Grip | None:
+        """Take one poll's reading; `now` in seconds."""
+        self._follow_touches(reading.touches, now)
+        self._follow_fields(reading, now)
+        gripped = self._gripped(now)
+        if self.answered or len(reading.touches) != 1 or len(gripped) != 1:
+            self._pair = None
+            return None
+        (touch,), (name,) = reading.touches, gripped
+        if self._pair != (touch, name):
+            self._pair = (touch, name)
+            self._samples.clear()
+            self._sampled_s = float("-inf")
+        if name not in reading.rise_pf or now - self._sampled_s < MEASUREMENT_GAP_S:
+            return None
+        self._sampled_s = now
+        self._samples = [*self._samples[1 - MEASUREMENTS :], reading.rise_pf[name]]
+        if len(self._samples) < MEASUREMENTS or not _agree(min(self._samples), max(self._samples)):
+            return None
+        self.answered = True
+        self._pair = None
+        return Grip(name, touch, self._reader.likelihood(name, median(self._samples)))
+
+    def _gripped(self, now: float) -> list[str]:
+        """The fields that hands hold; where there are several, those that may just be standing figures do not count."""
+        gripped = [name for name, raised in self._raised.items() if raised.gripped]
+        if len(gripped) > 1:
+            gripped = [name for name in gripped if not self._raised[name].may_stand(now, GLANCE_S)] or gripped
+        return gripped
+
+    def _follow_touches(self, touches: frozenset[Touch], now: float) -> None:
+        if touches:
+            self._released_s = None
+        elif self.answered:
+            if self._released_s is None:
+                self._released_s = now
+            elif now - self._released_s >= RELEASE_S:
+                self.answered = False
+        if self._touched_since_s.keys() != touches:
+            self._touched_since_s = {touch: self._touched_since_s.get(touch, now) for touch in touches}
+
+    def _follow_fields(self, reading: PadReading, now: float) -> None:
+        for name in [name for name in self._raised if name not in reading.fields]:
+            del self._raised[name]
+        for name in reading.fields:
+            raised = self._raised.setdefault(name, _Raised(now))
+            if name in reading.rise_pf:
+                raised.measure(reading.rise_pf[name], now)
+
+    def at_rest(self, now: float) -> list[str]:
+        """The pads whose present level is their rest from now on: figures let go, and whatever is stuck.
+
+        Fields wait until no Touch field is down: re-basing a pad interrupts its whole chip.
+        """
+        if self._touched_since_s:
+            return [str(touch) for touch, since_s in self._touched_since_s.items() if now - since_s >= STUCK_S]
+        return [
+            name
+            for name, raised in self._raised.items()
+            if raised.stands or now - raised.since_s >= STUCK_S or raised.may_stand(now, STANDING_S)
+        ]

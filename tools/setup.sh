@@ -93,12 +93,12 @@ make_environment() {
         install_packages "Python's venv module is missing" "python${version%.*}-venv"
     "$python" -c 'import ensurepip, venv' 2>/dev/null || stop "$python has no venv module even so; try another Python"
     tell "making .venv with Python $version"
-    rm -rf -- "$venv" || stop "$venv cannot be removed; was it made by another user?"
+    rm -rf -- "$venv" 2>/dev/null || stop "$venv cannot be removed; was it made by another user?"
     mkdir -- "$venv"
     # A Pi's own packages (python3-lgpio for Python 3.13) are no wheels anywhere: there the system's are seen too.
     # shellcheck disable=SC2086
     step "making .venv" "$python" -m venv $system_packages "$venv"
-    # Python 3.11 puts setuptools in; nothing here wants it, and with it pygame starts slower.
+    # Python 3.11 puts an old setuptools in, whose pkg_resources makes pygame start slowly; pip brings a current one.
     step "removing setuptools" "$venv/bin/python" -m pip uninstall -y setuptools
 }
 
@@ -125,13 +125,13 @@ $(cksum <"$root/pyproject.toml")"
         if [ -f "$stamp" ] && [ "$(sed '1d;$d' -- "$stamp")" = "$root
 $python $version" ] && [ -x "$venv/bin/python" ]; then
             # Sound, but for other extras or an older pyproject.toml: what is there stays.
-            for extra in $(sed -n 1p -- "$stamp"); do
+            for extra in $present; do
                 case " $* " in
                     *" $extra "*) ;;
                     *) set -- "$@" "$extra" ;;
                 esac
             done
-            rm -f -- "$stamp" || stop "$stamp cannot be written; was .venv made by another user?"
+            rm -f -- "$stamp" 2>/dev/null || stop "$stamp cannot be written; was .venv made by another user?"
         else
             make_environment
         fi

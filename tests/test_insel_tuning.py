@@ -1,0 +1,88 @@
+"""The game's numbers: what the file says, and how a wrong one is named."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+import pytest
+
+from firmware.config import ConfigError
+from firmware.game.insel.tuning import load_tuning
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TUNING = load_tuning()
+TEXT = (files("firmware.game.insel") / "tuning.toml").read_text(encoding="utf-8")
+
+
+def test_every_number_is_graded() -> None:
+    assert set(TUNING.grades.values()) == {"K", "I", "D"}
+    assert TUNING.grades["guardian_pay"] == "K"
+    assert TUNING.grades["clock"] == "D"
+
+
+@pytest.mark.parametrize(
+    ("turns", "most"), [(0, 0), (11, 0), (12, 1), (27, 1), (28, 2), (44, 2), (45, 3), (64, 3), (65, 4), (900, 4)]
+)
+def test_relics_grow_with_the_turns_nobody_was_there(turns: int, most: int) -> None:
+    odds = TUNING.sites.relics.at(turns)
+    assert max(odds, key=lambda count: odds[count]) == most
+    assert sum(odds.values()) == pytest.approx(100)
+
+
+def test_one_more_or_less_never_leaves_0_to_4() -> None:
+    assert dict(TUNING.sites.relics.at(0)) == pytest.approx({0: 64.0, 1: 31.5, 2: 4.5, 3: 0, 4: 0})
+    assert dict(TUNING.sites.relics.at(65)) == pytest.approx({0: 0, 1: 0, 2: 0, 3: 15, 4: 85})
+
+
+def test_odds_hold_what_the_rules_allow_also_where_a_level_excludes_it() -> None:
+    assert [sorted(odds) for odds in TUNING.guardians.demand] == [[7, 8, 9, 10, 11]] * 3
+    assert [number for number, weight in TUNING.guardians.demand[2].items() if weight] == [9, 10, 11]
+    assert dict(TUNING.creatures.fight[0][2]) == {"vanishes": 0.9, "moves": 0.1, "stays": 0.0}
+
+
+def test_more_relics_are_better_and_higher_levels_harder() -> None:
+    vanishes = [[odds["vanishes"] for odds in level] for level in TUNING.creatures.fight]
+    assert all(sorted(row) == row for row in vanishes)
+    assert all(sorted(column, reverse=True) == list(column) for column in zip(*vanishes, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "where", "problem"),
+    [
+        ("spider = 2", "spider = -1", "values.spider", "from 0"),
+        ("spider = 2", "", "values.spider", "is missing"),
+        ("spider = 2", "spider = 2\nunicorn = 3", "values.unicorn", "not a key"),
+        ("attack_percent = [60, 75, 90]", "attack_percent = [60, 75, 190]", "dragon.attack_percent", "190"),
+        ("attack_percent = [60, 75, 90]", "attack_percent = [60, 75]", "dragon.attack_percent", "3 items"),
+        ("from_turns = [0, 6, 15]", "from_turns = [0, 16, 15]", "ariki_cards.from_turns", "rise from 0"),
+        ("from_turns = [0, 6, 15]", "from_turns = [0, 6]", "ariki_cards.weights", "2 items"),
+        ("weights = [[1, 0, 0], [0, 1, 0]", "weights = [[1, 0], [0, 1, 0]", "ariki_cards.weights", "3 weights"),
+        ("weights = [[1, 0, 0], [0, 1, 0]", "weights = [[0, 0, 0], [0, 1, 0]", "ariki_cards.weights", "above 0"),
+        ("[[50, 20, 30]", '[["50", 20, 30]', "fight.beginner", "'50'"),
+        ("relics = [3, 2, 1]", "relics = [4, 2, 1]", "resting_price.relics", "1 to 3"),
+        ("lowest = [7, 8, 9]", "lowest = [7, 11, 9]", "guardian_demand.lowest", "highest is 10"),
+        ("one_more_percent = 15", "one_more_percent = 95", "relics.one_more_percent", "at most 100"),
+        ("by_rank = [3, 2, 1]", "by_rank = []", "guardian_pay.by_rank", "at least one"),
+        ('[clock]\ngrade = "D"', '[clock]\ngrade = "Z"', "clock.grade", "'Z'"),
+        ("leave_factor = 0.4", "leave_factor = true", "griffin.leave_factor", "a number"),
+        ('source = "rulebook names points for the fight only; ours"', 'source = " "', "driven.source", "comes from"),
+        ("[clock]", "[weather]\nx = 1\n[clock]", "weather", "not a key"),
+    ],
+)
+def test_a_wrong_number_is_named_with_line_and_key(
+    tmp_path: Path, old: str, new: str, where: str, problem: str
+) -> None:
+    assert TEXT.count(old) >= 1
+    path = tmp_path / "tuning.toml"
+    path.write_text(TEXT.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(ConfigError) as error:
+        load_tuning(path)
+    message = str(error.value)
+    file, line, key, _ = message.split(":", 3)
+    assert (file, key.strip()) == (str(path), where)
+    assert int(line) > 1
+    assert problem in message
+    assert "\n" not in message

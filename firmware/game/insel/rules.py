@@ -21,7 +21,7 @@ from firmware.game.kernel import Rejected
 from firmware.terms import Touch
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from firmware.game.insel.board import Board
     from firmware.game.insel.state import Pending
@@ -39,6 +39,7 @@ class InselRules:
 
     name = "insel"
     resumes = True
+    opening: Sequence[Event] = ()
 
     def __init__(self, board: Board | None = None, tuning: Tuning | None = None) -> None:
         self.board = load_board() if board is None else board
@@ -94,13 +95,15 @@ class InselRules:
         """
         if state.over:
             raise Rejected("no_game")
-        play = Play(self.board, self.tuning, state, chance)
         if contact.touch is Touch.EXPLORE or not state.landed:
             if contact.figure not in state.landed:
                 check_landing(self.board, self.tuning, state, contact.field, contact.touch)
+            play = Play(self.board, self.tuning, state, chance)
             _explore(play, contact.figure, contact.field)
         else:
-            _answer(play, check_answer(self.tuning, state, contact), contact.touch)
+            pending = check_answer(self.tuning, state, contact)
+            play = Play(self.board, self.tuning, state, chance)
+            _answer(play, pending, contact.touch)
         return play.events
 
 

@@ -129,6 +129,8 @@ class _Reader:
         self._explored(state)
         if row.take("pending") is not None:
             state.pending = self._pending(state, row.row("pending"))
+            if state.over:
+                raise row.error("pending", "nothing is open after the end")
         return state
 
     def _entered(self, state: InselState, key: str) -> Figure | None:

@@ -28,12 +28,18 @@ LOUDNESS_LUFS = -18.0
 PEAK_DBTP = -1.5
 """Half a decibel under the promised -1 dB, for resampling and 16 bit."""
 
+FULL_SCALE = 32767
+
 LEAD_MS = 10
 TAIL_MS = 120
 FADE_IN_MS = 5
-FADE_OUT_MS = 50
-SILENCE_DB = -50.0
-"""Below this, relative to the peak, speech has not begun or has ended."""
+FADE_OUT_MS = 80
+START_DB = -50.0
+END_DB = -40.0
+"""Relative to the peak: below the first speech has not begun, below the second it has ended."""
+
+PAUSE_MS = 260
+"""Pauses inside a line are cut down to this; engines make half a second between sentences."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,15 +126,62 @@ def room(signal: Signal, seconds: float, wet: float, seed: int, *, damping_hz: f
 
 def resampled(signal: Signal, ratio: float) -> Signal:
     """The signal with `ratio` times as many samples (band-limited, by its spectrum)."""
-    pad = 256
-    padded = np.pad(signal, pad)
+    before = 256
+    padded = np.pad(signal, (before, _quick(len(signal) + 2 * before) - len(signal) - before))
     size = round(len(padded) * ratio)
     spectrum = np.fft.rfft(padded)
     kept = np.zeros(size // 2 + 1, dtype=np.complex128)
     shared = min(len(kept), len(spectrum))
     kept[:shared] = spectrum[:shared]
-    edge = round(pad * ratio)
-    return np.fft.irfft(kept, size)[edge : size - edge] * (size / len(padded))
+    start = round(before * ratio)
+    return np.fft.irfft(kept, size)[start : start + round(len(signal) * ratio)] * (size / len(padded))
+
+
+def _quick(size: int) -> int:
+    """The next size whose only prime factors are 2, 3 and 5: large primes make a Fourier transform slow."""
+    while True:
+        rest = size
+        for prime in (2, 3, 5):
+            while rest % prime == 0:
+                rest //= prime
+        if rest == 1:
+            return size
+        size += 1
+
+
+# --- voices
+
+
+def driven(signal: Signal, drive_db: float) -> Signal:
+    """Saturated: `drive_db` above full scale into a soft ceiling."""
+    peak = float(np.max(np.abs(signal), initial=1e-9))
+    return np.asarray(np.tanh(signal * (decibel(drive_db) / peak)) * peak)
+
+
+def chorus(signal: Signal, level: float) -> Signal:
+    """Two more voices that follow 18 and 26 ms later, each wavering in its own time."""
+    place = np.arange(len(signal), dtype=np.float64)
+    out = signal.copy()
+    for delay_ms, hz, depth_ms in ((18, 0.31, 2.2), (26, 0.43, 2.8)):
+        delay = frames(1) * (delay_ms + depth_ms * np.sin(2 * np.pi * hz * place / RATE_HZ))
+        out += level * np.interp(place - delay, place, signal, left=0)
+    return out
+
+
+def tremolo(signal: Signal, hz: float, depth: float) -> Signal:
+    """Louder and softer by `depth` (0 to 1), `hz` times a second."""
+    place = np.arange(len(signal)) / RATE_HZ
+    return np.asarray(signal * (1 - depth * (0.5 + 0.5 * np.sin(2 * np.pi * hz * place))))
+
+
+def echo(signal: Signal, delay_ms: float, level: float) -> Signal:
+    """The signal and its repetitions, each weaker by `level`."""
+    delay, out, gain = frames(delay_ms), np.pad(signal, (0, frames(4 * delay_ms))), 1.0
+    for repeat in range(1, 5):
+        gain *= level
+        start = repeat * delay
+        out[start : start + len(signal)] += gain * signal
+    return out
 
 
 # --- loudness
@@ -174,8 +227,9 @@ def true_peak_db(signal: Signal) -> float:
 def _limited(signal: Signal, ceiling: float) -> Signal:
     """Peaks turned down before they come: the lowest gain needed within 5 ms, smoothed over as long."""
     width = frames(5) | 1
-    over = np.abs(resampled(signal, 4))
-    over = np.pad(over, (0, max(0, 4 * len(signal) - len(over))))[: 4 * len(signal)].reshape(-1, 4).max(axis=1)
+    over = np.abs(resampled(signal, 4)).reshape(-1, 4).max(axis=1)
+    if float(np.max(over, initial=0)) <= ceiling:
+        return signal
     needed = np.minimum(1, ceiling / np.maximum(over, 1e-9))
     windows = np.lib.stride_tricks.sliding_window_view(np.pad(needed, width, constant_values=1), width)
     lowest = windows.min(axis=1)
@@ -186,10 +240,10 @@ def _limited(signal: Signal, ceiling: float) -> Signal:
 
 def levelled(signal: Signal) -> Signal:
     """At `LOUDNESS_LUFS`, true peak under `PEAK_DBTP`. Silence stays silence."""
-    for _ in range(4):
+    for _ in range(6):  # what the limiter takes is given back
         loudness = loudness_lufs(signal)
-        if loudness == float("-inf"):
-            return signal
+        if loudness == float("-inf") or abs(loudness - LOUDNESS_LUFS) < 0.02:
+            break
         signal = _limited(signal * decibel(LOUDNESS_LUFS - loudness), decibel(PEAK_DBTP))
     return signal
 
@@ -209,12 +263,25 @@ def faded(signal: Signal, in_ms: float, out_ms: float) -> Signal:
 
 def trimmed(signal: Signal) -> Signal:
     """Speech without what is silent before and after it, with the lead, a short tail and fades."""
-    loud = np.flatnonzero(np.abs(signal) > decibel(SILENCE_DB) * np.max(np.abs(signal), initial=0))
+    level = np.abs(signal)
+    peak = float(np.max(level, initial=0))
+    loud = np.flatnonzero(level > decibel(START_DB) * peak)
     if not len(loud):
         return np.zeros(frames(LEAD_MS + TAIL_MS))
-    first, last = max(0, int(loud[0]) - frames(FADE_IN_MS)), int(loud[-1]) + 1 + frames(TAIL_MS)
+    first = max(0, int(loud[0]) - frames(FADE_IN_MS))
+    last = int(np.flatnonzero(level > decibel(END_DB) * peak)[-1]) + 1 + frames(TAIL_MS)
     kept = np.pad(signal, (0, max(0, last - len(signal))))[first:last]
     return np.pad(faded(kept, FADE_IN_MS, FADE_OUT_MS), (frames(LEAD_MS), 0))
+
+
+def tightened(signal: Signal) -> Signal:
+    """Speech with no pause longer than `PAUSE_MS`; what is cut out is the silent middle of a pause."""
+    loud = np.flatnonzero(np.abs(signal) > decibel(START_DB) * np.max(np.abs(signal), initial=0))
+    kept = np.ones(len(signal), dtype=np.bool_)
+    half = frames(PAUSE_MS) // 2
+    for pause in np.flatnonzero(np.diff(loud) > 2 * half):
+        kept[loud[pause] + half : loud[pause + 1] - half] = False
+    return signal[kept]
 
 
 def measured(signal: Signal) -> Measured:
@@ -225,9 +292,14 @@ def measured(signal: Signal) -> Measured:
 # --- files
 
 
+def unpacked(samples: bytes) -> Signal:
+    """16 bit little-endian to full scale 1."""
+    return np.asarray(np.frombuffer(samples[: len(samples) & ~1], dtype="<i2") / FULL_SCALE, dtype=np.float64)
+
+
 def pcm(signal: Signal) -> bytes:
     """16 bit, little-endian."""
-    return bytes(np.round(np.clip(signal, -1, 1) * 32767).astype("<i2").tobytes())
+    return bytes(np.round(np.clip(signal, -1, 1) * FULL_SCALE).astype("<i2").tobytes())
 
 
 def write_wav(path: Path, signal: Signal) -> None:
@@ -242,4 +314,4 @@ def write_wav(path: Path, signal: Signal) -> None:
 def read_wav(path: Path) -> Signal:
     """What `write_wav` wrote."""
     with wave.open(str(path), "rb") as file:
-        return np.frombuffer(file.readframes(file.getnframes()), dtype="<i2") / 32767
+        return unpacked(file.readframes(file.getnframes()))

@@ -1,8 +1,8 @@
 """The catalogues: every sentence of a language, written in Fluent, compiled so that the Pi parses nothing.
 
-``sounds/de.ftl`` is the source, ``sounds/de.json`` what is loaded. A message is a line; its attribute ``voice`` names the
-character who says it (default: the narrator); any further attribute is one more wording. Messages may refer to others
-(``{ relic-names }``) and select on an argument. Other Fluent features are refused at compilation, with the line's name.
+``sounds/de.ftl`` is the source, ``sounds/de.json`` what is loaded. A message is a line; its attribute ``voice`` names
+the character who says it (default: the narrator); any further attribute is one more wording. Messages may refer to
+others (``{ relic-names }``) and select on an argument. Other Fluent features are refused when it is compiled, by name.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class CatalogueError(VolcanoError):
 
 
 Pattern = list[Any]
-"""Compiled: a list of texts, ``{"arg": name}`` and ``{"select": name, "cases": [[key, pattern], ...], "default": i}``."""
+"""Compiled: texts, ``{"arg": name}`` and ``{"select": name, "cases": [[key, pattern], ...], "default": index}``."""
 
 
 class Catalogue:

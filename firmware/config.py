@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import tomllib
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -202,3 +203,52 @@ def config_file() -> Path:
     base = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
     personal = Path(base) / "volcano.toml"
     return personal if personal.exists() or not system.exists() else system
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """What `volcano.toml` says; every key is optional."""
+
+    language: str = "de"
+    """Until the spoken settings say otherwise."""
+    volume: int = 3
+    """1 to 5, likewise."""
+    card: str = ""
+    """The sound card by name (second column of /proc/asound/cards); empty: the system's default."""
+    buffer: int = 512
+    """Frames a period of the mixer; 1024 where 512 crackles."""
+    wiring: Path | None = None
+    board: Path | None = None
+    tuning: Path | None = None
+    """An owner's copies of `wiring.toml`, `board.toml`, `tuning.toml`; relative to this file."""
+
+
+def load_configuration(path: Path | None = None) -> Configuration:
+    """Read `volcano.toml`; without `path`, from where it is usually looked for, and defaults if there is none.
+
+    Raises:
+        ConfigError: the named file is missing, or a key is wrong.
+    """
+    if path is None:
+        path = config_file()
+        if not path.exists():
+            return Configuration()
+    table = read_table(path)
+    sound, own = table.table("sound", optional=True), table.table("files", optional=True)
+
+    def file(key: str) -> Path | None:
+        name = own.text(key, "")
+        return path.parent / name if name else None
+
+    configuration = Configuration(
+        language=table.text("language", "de", choices=("de", "en")),
+        volume=table.whole("volume", 3, low=1, high=5),
+        card=sound.text("card", ""),
+        buffer=sound.whole("buffer", 512, low=256, high=4096),
+        wiring=file("wiring"),
+        board=file("board"),
+        tuning=file("tuning"),
+    )
+    for each in (sound, own, table):
+        each.done()
+    return configuration

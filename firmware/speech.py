@@ -7,23 +7,15 @@ whatever comes, facts always finish, the story may be skipped (rulebook, "The Ar
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from firmware.terms import Cue, Rank, Say, Sound, Stop, Symbols
+from firmware.terms import Pause, Rank, Say, Sound, Stop, Symbols
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from firmware.terms import Cue, Item
 
-@dataclass(frozen=True, slots=True)
-class Pause:
-    """Silence inside an announcement, so that point tones are heard in pairs."""
-
-    ms: int
-
-
-Item = Cue | Pause
 
 LIGHT = (Rank.CHATTER, Rank.STORY)
 """What gives way."""

@@ -181,6 +181,17 @@ class Stop:
 Cue = Say | Sound | Symbols | Stop
 
 
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """Silence inside an announcement, so that point tones are heard in pairs; no cue of its own."""
+
+    ms: int
+
+
+Item = Cue | Pause
+"""What an announcement is made of."""
+
+
 def say(line: str, rank: Rank = Rank.FACT, **args: str | int) -> Say:
     """A line with its arguments, for example ``say("finds", relic="amulet", count=1)``."""
     return Say(line, tuple(sorted(args.items())), rank)

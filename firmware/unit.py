@@ -14,20 +14,21 @@ from typing import TYPE_CHECKING, Any, cast
 from firmware.game import kernel
 from firmware.game.kernel import Begun, Chance, Ended, Event, Played, Record, StateError, event, next_random
 from firmware.identity import identify
-from firmware.speech import Item, Pause, Speech
+from firmware.speech import Speech
 from firmware.terms import (
     FIGURES,
     SYMBOLS,
     UNKNOWN,
     Contact,
-    Cue,
     Figure,
     Grip,
+    Pause,
     Press,
     Rank,
     Say,
     Sound,
     SoundName,
+    Stop,
     Symbol,
     Symbols,
     Touch,
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from firmware.game.kernel import Json, Rules, Title
-    from firmware.terms import Texts
+    from firmware.terms import Item, Texts
 
 LANGUAGES = ("de", "en")
 VOLUMES = 5
@@ -126,8 +127,18 @@ class Settings:
     language: str = "de"
     volume: int = 3
 
+    def checked(self) -> Settings:
+        """The same settings.
 
-Output = Event | Cue | Record | Settings
+        Raises:
+            ValueError: no such language or volume step.
+        """
+        if self.language not in LANGUAGES or self.volume not in range(1, VOLUMES + 1):
+            raise ValueError(f"language must be {' or '.join(LANGUAGES)} and volume 1 to {VOLUMES}")
+        return self
+
+
+Output = Event | Say | Sound | Symbols | Stop | Record | Settings
 
 
 class Mode(StrEnum):
@@ -328,7 +339,7 @@ class Unit:
         """
         try:
             mode = Mode(row["mode"])
-            settings = Settings(str(row["language"]), int(row["volume"]))
+            settings = Settings(row["language"], row["volume"]).checked()
             seed, errors = int(row["seed"]), int(row["errors"])
             low_battery, name = bool(row["low_battery"]), row["rules"]
             game = row["game"]
@@ -336,8 +347,6 @@ class Unit:
             raise StateError(f"state: {error.args[0]} is missing") from error
         except (ValueError, TypeError) as error:
             raise StateError(f"state: {error}") from error
-        if settings.language not in LANGUAGES or not 1 <= settings.volume <= VOLUMES:
-            raise StateError("state: language must be de or en, volume 1 to 5")
         rules = self._rules_named(name) if name is not None else None
         if (rules is None) != (mode not in (Mode.PLAYING, Mode.OVER)):
             raise StateError(f"state: mode {mode.value} does not go with rules {name}")
@@ -559,7 +568,7 @@ class Unit:
         self._change(Settings(self.settings.language, level))
         self._out.append(Volume(level))
         self._out += self.speech.give_way()
-        self._speak([say("volume", level=level)])
+        self._speak([say("volume", volume=level)])
 
     def _repeat(self) -> None:
         self._out.append(Repeated())
@@ -598,7 +607,7 @@ class Unit:
             items += [Symbols((symbol,)), say("light", symbol=symbol)]
         items += [Symbols(), Sound(SoundName.HARP), Sound(SoundName.POINT), Sound(SoundName.ERROR)]
         found = min(len(self.faults), 9)
-        items.append(say("faults", count=found) if found else say("no-faults"))
+        items.append(say("faults", faults=found) if found else say("no-faults"))
         self._speak([*items, Symbols(SYMBOLS), say("settings")])
 
     def _change(self, settings: Settings) -> None:
@@ -607,7 +616,7 @@ class Unit:
 
     # --- speech and time
 
-    def _question(self) -> list[Cue]:
+    def _question(self) -> list[Item]:
         return self.title.script.question(self.game) if self.mode is Mode.PLAYING else []
 
     def _question_due(self) -> float | None:

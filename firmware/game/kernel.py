@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar, cast, 
 from firmware.terms import VolcanoError
 
 if TYPE_CHECKING:
-    from firmware.terms import Contact, Cue, Figure, Likelihood, Touch
+    from firmware.terms import Contact, Figure, Item, Likelihood, Touch
 
 Json = dict[str, Any]
 
@@ -112,7 +112,7 @@ class Chance:
         self.drawn.append((kind, outcome))
         return outcome
 
-    def choose(self, kind: str, odds: Odds, drawn: Outcome) -> Outcome:  # noqa: ARG002
+    def choose(self, kind: str, odds: Odds, drawn: Outcome) -> Outcome:
         """Which outcome counts; `drawn` is what the generator says."""
         return drawn
 
@@ -158,7 +158,7 @@ class RecordedChance(Chance):
         super().__init__()
         self.waiting = deque(draws)
 
-    def choose(self, kind: str, odds: Odds, drawn: Outcome) -> Outcome:  # noqa: ARG002
+    def choose(self, kind: str, odds: Odds, drawn: Outcome) -> Outcome:
         """The next recorded outcome."""
         if not self.waiting:
             raise StateError(f"the record ends before the draw {kind!r}")
@@ -308,24 +308,25 @@ def replay(rules: Rules[S], records: Sequence[Record], *, compare: bool = True) 
 class Script(Protocol):
     """Turns a game's events into cues: sentences, sounds, lights. No rule and no text lives here."""
 
-    def cues(self, events: Sequence[Event], state: Any, *, repeat: bool = False) -> list[Cue]:
+    def cues(self, events: Sequence[Event], state: Any, *, repeat: bool = False) -> list[Item]:
         """What is heard and seen. With `repeat`, numbers are spoken instead of point tones."""
 
-    def question(self, state: Any) -> list[Cue]:
+    def question(self, state: Any) -> list[Item]:
         """The open question alone, empty if there is none."""
 
-    def hint(self, state: Any, reason: str) -> list[Cue]:
+    def hint(self, state: Any, reason: str) -> list[Item]:
         """What to do, after two errors in a row; `state` is None before a game."""
 
-    def resumed(self, state: Any) -> list[Cue]:
+    def resumed(self, state: Any) -> list[Item]:
         """Who was last and what is pending, after a power cut."""
 
 
-class Title(Protocol):
-    """A boxed game that the volcano can moderate: its board, its rules, its script."""
+@dataclass(frozen=True, slots=True)
+class Title:
+    """A boxed game that the volcano can moderate: the fields of its board, its rules, its script."""
 
     name: str
-    fields: Sequence[str]
+    fields: tuple[str, ...]
     intro: Rules[Any]
     game: Rules[Any]
     script: Script

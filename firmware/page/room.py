@@ -34,7 +34,9 @@ STARTS = frozenset({"intro_started", "game_started"})
 class Machine(Protocol):
     """The running firmware."""
 
-    powered: bool
+    @property
+    def powered(self) -> bool:
+        """Whether the switch is on."""
 
     def submit(self, action: Callable[[], None]) -> None:
         """Run `action` in the loop's thread before its next poll; may be called from any thread."""

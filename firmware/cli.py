@@ -1,0 +1,312 @@
+"""The command `volcano`."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import logging
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from firmware import __version__
+from firmware.terms import VolcanoError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from firmware.audio.player import Player
+    from firmware.hal.backends import Hardware
+    from firmware.loop import Loop
+
+UNUSABLE = 2
+"""Exit status for wrong input, as of a shell's own commands."""
+MOST_SPEED = 50.0
+"""The emulated chips keep up with more on any desktop."""
+
+log = logging.getLogger("volcano")
+
+EXAMPLES = """\
+examples:
+  volcano play                        the island in a browser, on this machine
+  volcano console                     type "button", then "white beach-s explore"
+  volcano console --json < script     the same for programs
+  volcano replay FILE                 play a recorded game again and compare
+  volcano run                         on the board; systemd does this
+
+Settings are read from /etc/volcano.toml or ~/.config/volcano.toml; every key is optional.
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; the exit status: 0 well, 1 a comparison failed, 2 wrong input."""
+    options = _parser().parse_args(arguments)
+    logging.basicConfig(
+        level=logging.DEBUG if options.verbose else logging.INFO,
+        format="%(name)s: %(levelname)s: %(message)s",
+        stream=sys.stderr,
+    )
+    command: Callable[[argparse.Namespace], int] = options.command
+    try:
+        return command(options)
+    except VolcanoError as error:
+        print(f"volcano: {error}", file=sys.stderr)
+        return UNUSABLE
+    except BrokenPipeError:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - the reader has gone
+        return 0
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="volcano",
+        description="Firmware of the talking volcano of Die Insel: on a Raspberry Pi in the board, or on this machine.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"volcano {__version__}")
+    parser.add_argument("--verbose", action="store_true", help="log in detail, to standard error")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    play = _command(commands, "play", _play, "the game over emulated chips, the board as a page in the browser")
+    play.add_argument("--port", type=int, default=8005, help="loopback port of the page (default: %(default)s; 0: any)")
+    play.add_argument("--no-browser", action="store_true", help="do not open a browser")
+    play.add_argument("--speed", type=float, default=1.0, help="time runs so many times faster (default: 1)")
+    _game_options(play)
+
+    run = _command(commands, "run", _run, "on the board: the real chips, lights, button and speaker")
+    run.add_argument("--mock", action="store_true", help="over emulated chips, without a page")
+    _game_options(run)
+
+    console = _command(commands, "console", _console, "the unit on a terminal: one command a line, a virtual clock")
+    console.epilog = CONSOLE_HELP
+    console.formatter_class = argparse.RawDescriptionHelpFormatter
+    console.add_argument("--game", default="insel", help="the game (default: %(default)s)")
+    console.add_argument("--seed", type=int, default=0, help="chance (default: %(default)s)")
+    console.add_argument("--language", choices=("de", "en"), default="de", help="default: %(default)s")
+    console.add_argument("--battery", choices=("full", "low"), default="full", help="default: %(default)s")
+    console.add_argument("--state", type=Path, metavar="FILE", help="start from a line that the command state printed")
+    console.add_argument("--record", type=Path, metavar="FILE", help="write the journal of all games to FILE")
+    console.add_argument("--json", action="store_true", help="one JSON object a line instead of text")
+    console.add_argument("--board", type=Path, metavar="FILE", help="an owner's copy of board.toml")
+    console.add_argument("--tuning", type=Path, metavar="FILE", help="an owner's copy of tuning.toml")
+
+    replay = _command(commands, "replay", _replay, "play a recorded game again and compare, event by event")
+    replay.add_argument("file", type=Path, metavar="FILE", help="a journal")
+    return parser
+
+
+CONSOLE_HELP = """\
+commands, one a line:
+  white beach-s explore     a contact: figure, field, Touch field (rock explore one two three fire)
+  ? beach-s explore         a contact whose figure the sensors could not tell
+  button | button long      the push button
+  wait 12.5                 seconds pass; without it no time passes
+  chance KIND OUTCOME       the next draw of KIND gives OUTCOME
+  power off | power on | power on held
+  state                     the state as one line, for --state
+  # comment, quit
+
+docs/console.md describes every command, event, cue and draw.
+"""
+
+
+def _command(commands: Any, name: str, run: Callable[[argparse.Namespace], int], text: str) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
+    parser.set_defaults(command=run)
+    return parser
+
+
+def _game_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--config", type=Path, metavar="FILE", help="configuration (default: see above)")
+    parser.add_argument("--state-dir", type=Path, metavar="DIR", help="where games and settings are kept")
+    parser.add_argument("--language", choices=("de", "en"), help="language until the settings say otherwise")
+    parser.add_argument("--seed", type=int, help="chance, for a repeatable game (default: from the system)")
+
+
+# --- commands
+
+
+def _console(options: argparse.Namespace) -> int:
+    from firmware.catalogue import load  # noqa: PLC0415 - each command loads what it needs
+    from firmware.console import Console, Transcript, run, write_json  # noqa: PLC0415
+    from firmware.game.registry import load_title  # noqa: PLC0415
+
+    title = load_title(options.game, board=options.board, tuning=options.tuning)
+    with contextlib.ExitStack() as files:
+        record = None
+        if options.record:
+            try:
+                record = files.enter_context(options.record.open("wb"))
+            except OSError as error:
+                raise VolcanoError(f"{options.record}: cannot be written: {error.strerror}") from error
+        colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+        console = Console(
+            title,
+            load,
+            seed=options.seed,
+            language=options.language,
+            low_battery=options.battery == "low",
+            write=write_json if options.json else Transcript(sys.stdout, colour=colour),
+            complain=lambda problem: print(problem, file=sys.stderr),
+            record=record,
+        )
+        if options.state:
+            console.restore(_read_line(options.state))
+        else:
+            console.power_on()
+        return run(console, _typed_lines() if sys.stdin.isatty() else sys.stdin)
+
+
+def _read_line(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
+        raise VolcanoError(f"{path}: cannot be read: {reason}") from error
+
+
+def _typed_lines() -> Any:
+    """Lines from a terminal, with a prompt and editing."""
+    with contextlib.suppress(ImportError):
+        import readline  # noqa: F401, PLC0415 - gives input() editing and history
+    print("Type commands such as: wait 10, button, white beach-s explore. quit ends.", file=sys.stderr)
+    with contextlib.suppress(EOFError):
+        while True:
+            yield input("volcano> ")
+
+
+def _replay(options: argparse.Namespace) -> int:
+    from firmware.game.kernel import Begun, Played, StateError, replay  # noqa: PLC0415
+    from firmware.game.registry import load_title  # noqa: PLC0415
+    from firmware.journal import read_journal  # noqa: PLC0415
+
+    journal = read_journal(options.file)
+    title = load_title()
+    rules = {each.name: each for each in (title.intro, title.game)}
+    starts = [number for number, record in enumerate(journal.records) if isinstance(record, Begun)]
+    status = 0
+    for start, end in zip(starts, [*starts[1:], len(journal.records)], strict=True):
+        game = journal.records[start:end]
+        begun = journal.records[start]
+        contacts = sum(isinstance(record, Played) for record in game)
+        name = begun.rules if isinstance(begun, Begun) else ""
+        try:
+            if name not in rules:
+                raise StateError(f"the record is of {name!r}, which is no game here")  # noqa: TRY301 - one report below
+            replay(rules[name], game)
+        except StateError as error:
+            print(f"{options.file}: {name}: {error}")
+            status = 1
+        else:
+            print(f"{options.file}: {name}: {contacts} contacts, the same events")
+    if journal.problem:
+        print(f"{options.file}: after {journal.whole_bytes} bytes: {journal.problem}; the rest is not played")
+        status = 1
+    return status
+
+
+def _play(options: argparse.Namespace) -> int:
+    from importlib.resources import files  # noqa: PLC0415
+
+    from firmware.hal.backends import mock_hardware  # noqa: PLC0415
+    from firmware.page.drawing import read_island  # noqa: PLC0415
+    from firmware.page.room import Room  # noqa: PLC0415
+    from firmware.page.server import PageServer, make_app  # noqa: PLC0415
+
+    setting = _Setting(options, options.speed)
+    mock = mock_hardware(setting.wiring, setting.clock)
+    loop = setting.loop(mock.hardware)
+    room = Room(
+        loop,
+        mock.hands,
+        mock.press,
+        mock.set_battery_low,
+        fields=setting.title.fields,
+        language=lambda: loop.unit.settings.language,
+    )
+    island = read_island(setting.configuration.board or files("firmware.game.insel") / "board.toml")
+    with PageServer(make_app(room, island), options.port) as server:
+        print(f"The island is at {server.url} (Ctrl-C ends)", flush=True)
+        if not options.no_browser:
+            import webbrowser  # noqa: PLC0415
+
+            webbrowser.open(server.url)
+        _stop_on_signals(loop)
+        loop.run()
+    return 0
+
+
+def _run(options: argparse.Namespace) -> int:
+    from firmware.hal.backends import mock_hardware, real_hardware  # noqa: PLC0415
+
+    setting = _Setting(options)
+    if options.mock:
+        hardware = mock_hardware(setting.wiring, setting.clock).hardware
+    else:
+        hardware = real_hardware(setting.wiring, setting.clock)
+    loop = setting.loop(hardware)
+    _stop_on_signals(loop)
+    loop.power_on()
+    log.info("greeting; polling from now on")
+    loop.run()
+    return 0
+
+
+class _Setting:
+    """What `play` and `run` share: configuration, title, texts, store, clock."""
+
+    def __init__(self, options: argparse.Namespace, speed: float = 1.0) -> None:
+        import time  # noqa: PLC0415
+
+        from firmware.config import ConfigError, load_configuration, state_folder  # noqa: PLC0415
+        from firmware.game.registry import load_title  # noqa: PLC0415
+        from firmware.hal.wiring import load_wiring  # noqa: PLC0415
+        from firmware.journal import Store  # noqa: PLC0415
+
+        if not 0 < speed <= MOST_SPEED:
+            raise ConfigError(f"--speed: must be above 0 and at most {MOST_SPEED}, is {speed}")
+        self.configuration = load_configuration(options.config)
+        self.title = load_title(board=self.configuration.board, tuning=self.configuration.tuning)
+        self.wiring = load_wiring(self.configuration.wiring, self.title.fields)
+        self.store = Store(options.state_dir or state_folder(), lambda line: log.warning("%s", line))
+        self.language = options.language or self.configuration.language
+        self.seed = options.seed if options.seed is not None else int.from_bytes(os.urandom(8))
+        self._speed = speed
+        self._time = time
+
+    def clock(self) -> float:
+        """Seconds, monotonic; faster than the world with ``--speed``."""
+        return self._time.monotonic() * self._speed
+
+    def loop(self, hardware: Hardware) -> Loop:
+        """The event loop over this hardware."""
+        from firmware.catalogue import load  # noqa: PLC0415
+        from firmware.loop import Loop  # noqa: PLC0415
+        from firmware.unit import Settings  # noqa: PLC0415
+
+        return Loop(
+            self.title,
+            load,
+            hardware,
+            self._player(),
+            self.store,
+            settings=Settings(self.language, self.configuration.volume),
+            seed=self.seed,
+            clock=self.clock,
+            sleep=lambda seconds: self._time.sleep(seconds / self._speed),
+        )
+
+    def _player(self) -> Player:
+        from firmware.audio.player import SilentPlayer  # noqa: PLC0415
+
+        return SilentPlayer(self.clock)
+
+
+def _stop_on_signals(loop: Loop) -> None:
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: loop.stop())

@@ -1,0 +1,230 @@
+"""The journal: the one record format of running games, recorded games, replay and resumption.
+
+A file of lines, each a CRC-32 (eight hex digits), a space and one JSON object: a game that began, every accepted
+contact with its draws and events, its end. Power may go at any instant: a torn last line is dropped, what was
+whole counts. A file that is no journal is set aside under another name, never overwritten.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from firmware import __version__
+from firmware.game.kernel import Begun, Ended, Played, Record
+from firmware.terms import Contact, Figure, Touch, VolcanoError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
+
+    from firmware.unit import Settings
+
+FORMAT = 1
+GAMES_KEPT = 100
+"""Finished games kept as records; some 30 KiB each."""
+
+
+class JournalError(VolcanoError):
+    """A file that is no journal, or cannot be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Journal:
+    """What a file held: its records, the bytes they take, and what was wrong behind them (empty if nothing)."""
+
+    records: tuple[Record, ...]
+    whole_bytes: int
+    problem: str = ""
+
+
+def encode(record: Record) -> bytes:
+    """One line."""
+    if isinstance(record, Begun):
+        row: dict[str, Any] = {"begun": record.rules, "format": FORMAT, "version": __version__, "state": record.state}
+    elif isinstance(record, Played):
+        contact = record.contact
+        touched = [contact.figure.value, contact.field, contact.touch.value]
+        row = {"contact": touched, "draws": record.draws, "events": record.events}
+    else:
+        row = {"ended": record.reason}
+    return checked_line(row)
+
+
+def checked_line(row: dict[str, Any]) -> bytes:
+    """A JSON object as one line with its checksum."""
+    body = json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode()
+    return b"%08x %s\n" % (zlib.crc32(body), body)
+
+
+def parse_line(line: bytes) -> dict[str, Any]:
+    """The object of a checked line.
+
+    Raises:
+        ValueError: not a line of ours, or damaged.
+    """
+    checksum, _, body = line.rstrip(b"\n").partition(b" ")
+    if len(checksum) != 8 or not line.endswith(b"\n") or int(checksum, 16) != zlib.crc32(body):
+        raise ValueError("checksum")
+    row = json.loads(body)
+    if not isinstance(row, dict):
+        raise ValueError("no object")  # noqa: TRY004 - the caller knows one error
+    return row
+
+
+def decode(data: bytes) -> Journal:
+    """The whole records at the beginning of `data`."""
+    records: list[Record] = []
+    position = 0
+    for number, line in enumerate(data.splitlines(keepends=True), 1):
+        try:
+            records.append(_record(parse_line(line)))
+        except (ValueError, KeyError, TypeError, IndexError):
+            torn = position + len(line) == len(data)
+            problem = "the last line is torn" if torn and records else f"line {number} is damaged"
+            return Journal(tuple(records), position, problem)
+        position += len(line)
+    return Journal(tuple(records), position)
+
+
+def _record(row: dict[str, Any]) -> Record:
+    if "begun" in row:
+        if row["format"] != FORMAT:
+            raise ValueError("format")
+        return Begun(str(row["begun"]), row["state"])
+    if "ended" in row:
+        return Ended(str(row["ended"]))
+    figure, field, touch = row["contact"]
+    draws = tuple((str(kind), outcome) for kind, outcome in row["draws"])
+    return Played(Contact(Figure(figure), str(field), Touch(touch)), draws, tuple(row["events"]))
+
+
+def read_journal(path: Path) -> Journal:
+    """A journal file, for replay.
+
+    Raises:
+        JournalError: it cannot be read or holds no record.
+    """
+    try:
+        journal = decode(path.read_bytes())
+    except OSError as error:
+        raise JournalError(f"{path}: cannot be read: {error.strerror}") from error
+    if not journal.records:
+        raise JournalError(f"{path}: is no journal of a game: {journal.problem or 'it is empty'}")
+    return journal
+
+
+class Store:
+    """The state folder: the running game, finished games, settings. Never raises into a game; `warn` gets one line."""
+
+    def __init__(self, folder: Path, warn: Callable[[str], None]) -> None:
+        self.folder = folder
+        self.warn = warn
+        self.running = folder / "running.journal"
+        self._settings = folder / "settings.json"
+        self._complained = False
+
+    def load(self) -> tuple[Record, ...]:
+        """The records of the running game. A torn tail is cut off; a damaged or foreign file is set aside."""
+        try:
+            data = self.running.read_bytes()
+        except FileNotFoundError:
+            return ()
+        except OSError as error:
+            self.warn(f"journal: {self.running} cannot be read: {error.strerror}; a new game will be recorded there")
+            return ()
+        journal = decode(data)
+        if journal.problem:
+            self._mend(data, journal)
+        return journal.records
+
+    def _mend(self, data: bytes, journal: Journal) -> None:
+        with self._complaining():
+            if not (journal.records and journal.problem == "the last line is torn"):
+                aside = _free_name(self.folder, "set-aside")
+                aside.write_bytes(data)
+                self.warn(f"journal: {self.running}: {journal.problem}; the file is kept as {aside}")
+            if journal.records:
+                _replace(self.running, data[: journal.whole_bytes])
+            else:
+                self.running.unlink()
+
+    def append(self, record: Record) -> None:
+        """Keep a record; it is on the disk when this returns."""
+        with self._complaining():
+            self.folder.mkdir(parents=True, exist_ok=True)
+            if isinstance(record, Begun) and self.running.exists():
+                self._put_away()
+            new = not self.running.exists()
+            with self.running.open("ab") as file:
+                file.write(encode(record))
+                file.flush()
+                os.fsync(file.fileno())
+            if new:
+                _sync_folder(self.folder)
+
+    def _put_away(self) -> None:
+        """Keep the finished game under the next number and drop the oldest."""
+        games = self.folder / "games"
+        games.mkdir(exist_ok=True)
+        self.running.rename(_free_name(games, "game"))
+        for old in sorted(games.glob("game-*.journal"))[:-GAMES_KEPT]:
+            old.unlink()
+
+    def load_settings(self, default: Settings) -> Settings:
+        """The settings of the last time; `default` if there are none or they are damaged."""
+        try:
+            row = parse_line(self._settings.read_bytes())
+            return type(default)(**row).checked()
+        except FileNotFoundError:
+            return default
+        except (OSError, ValueError, TypeError) as error:
+            self.warn(
+                f"settings: {self._settings} is damaged ({error}); going on with language and volume as configured"
+            )
+            return default
+
+    def save_settings(self, settings: Settings) -> None:
+        """Keep the settings."""
+        with self._complaining():
+            self.folder.mkdir(parents=True, exist_ok=True)
+            _replace(self._settings, checked_line(asdict(settings)))
+
+    @contextmanager
+    def _complaining(self) -> Iterator[None]:
+        """A full or read-only disk is said once; the game goes on without a record."""
+        try:
+            yield
+        except OSError as error:
+            if not self._complained:
+                self._complained = True
+                self.warn(f"journal: {self.folder} cannot be written: {error.strerror}; the game is not recorded")
+
+
+def _free_name(folder: Path, stem: str) -> Path:
+    taken: Iterable[Path] = folder.glob(f"{stem}-*.journal")
+    numbers = [int(path.stem.rpartition("-")[2]) for path in taken if path.stem.rpartition("-")[2].isdigit()]
+    return folder / f"{stem}-{max(numbers, default=0) + 1:06}.journal"
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """Atomically: a power cut leaves the old file or the new one."""
+    new = path.with_suffix(".new")
+    with new.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    new.replace(path)
+    _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,264 @@
+"""The event loop: polls the hardware, feeds the unit, plays its cues, keeps its records.
+
+The only place with a clock (injected). It does one thing after the other in one thread; nothing that the hardware, the
+player or the disk does may end a game.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import deque
+from typing import TYPE_CHECKING, Protocol
+
+from firmware.console import output_row
+from firmware.game.kernel import Event, unfinished
+from firmware.terms import Press, Say, Sound, Stop, Symbols
+from firmware.unit import Mode, Settings, Unit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from firmware.audio.player import Player
+    from firmware.game.kernel import Json, Record, Title
+    from firmware.hal.ports import Battery, PushButton, SymbolLights
+    from firmware.terms import Grip, Texts
+
+POLLS_PER_S = 50
+"""Ten milliseconds on average are added to a touch; the chips need 20 to 50."""
+DEBOUNCE_S = 0.03
+LONG_PRESS_S = 3.0
+STUCK_PRESS_S = 30.0
+"""A button held so long is stuck: it is reported and then ignored until it is released."""
+
+log = logging.getLogger("volcano.loop")
+
+
+class Hardware(Protocol):
+    """Everything that the loop polls and drives."""
+
+    @property
+    def lights(self) -> SymbolLights:
+        """The five symbols."""
+
+    @property
+    def button(self) -> PushButton:
+        """The push button."""
+
+    @property
+    def battery(self) -> Battery:
+        """The supply."""
+
+    def poll(self, now: float) -> Grip | None:
+        """A settled contact, once."""
+
+    def faults(self) -> Sequence[str]:
+        """One line per part that does not work."""
+
+    def close(self) -> None:
+        """Give everything back."""
+
+
+class Store(Protocol):
+    """What lasts over power-off."""
+
+    def load(self) -> Sequence[Record]:
+        """The records of the running game."""
+
+    def append(self, record: Record) -> None:
+        """Keep a record before anything of it is heard."""
+
+    def load_settings(self, default: Settings) -> Settings:
+        """The settings of the last time."""
+
+    def save_settings(self, settings: Settings) -> None:
+        """Keep the settings."""
+
+
+class ButtonWatch:
+    """Levels of the push button to presses: short at release, long once after 3 s; contact bounce is waited out."""
+
+    def __init__(self) -> None:
+        self._level = False
+        self._changed_at = 0.0
+        self._down_at: float | None = None
+        self._reported_long = False
+        self.stuck = False
+
+    def update(self, level: bool, now: float) -> Press | None:
+        """The level at `now`; a press when one is complete."""
+        if level != self._level:
+            self._level, self._changed_at = level, now
+        if now - self._changed_at < DEBOUNCE_S:
+            return None
+        if self._level and self._down_at is None:
+            self._down_at, self._reported_long = self._changed_at, False
+        elif self._level and self._down_at is not None:
+            held = now - self._down_at
+            self.stuck = held >= STUCK_PRESS_S
+            if held >= LONG_PRESS_S and not self._reported_long:
+                self._reported_long = True
+                return Press(long=True)
+        elif self._down_at is not None:
+            self._down_at, self.stuck = None, False
+            return None if self._reported_long else Press()
+        return None
+
+    def hold(self, now: float) -> None:
+        """The button is already down at power-on: its release is no press."""
+        self._level, self._changed_at, self._down_at, self._reported_long = True, now - DEBOUNCE_S, now, True
+
+
+class Loop:
+    """One volcano with its hardware, in one thread."""
+
+    def __init__(
+        self,
+        title: Title,
+        texts: Callable[[str], Texts],
+        hardware: Hardware,
+        player: Player,
+        store: Store,
+        *,
+        settings: Settings | None = None,
+        seed: int = 0,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._title, self._texts = title, texts
+        self._hardware, self._player, self._store = hardware, player, store
+        self._defaults = settings or Settings()
+        self._seed = seed
+        self._clock, self._sleep = clock, sleep
+        self._started = clock()
+        self._listeners: list[Callable[[Json], None]] = []
+        self._actions: deque[Callable[[], None]] = deque()
+        self._stopping = threading.Event()
+        self._watch = ButtonWatch()
+        self._faults: tuple[str, ...] = ()
+        self._blank = Unit(title, texts, settings=self._defaults)
+        self.unit = self._blank
+
+    # --- from any thread
+
+    @property
+    def powered(self) -> bool:
+        """Whether the slide switch is on."""
+        return self.unit.mode is not Mode.OFF
+
+    def submit(self, action: Callable[[], None]) -> None:
+        """Run `action` in the loop's thread before its next poll."""
+        self._actions.append(action)
+
+    def stop(self) -> None:
+        """End `run` after the present poll."""
+        self._stopping.set()
+
+    # --- in the loop's thread
+
+    def listen(self, listener: Callable[[Json], None]) -> None:
+        """Give every row, as the console prints it, to `listener`."""
+        self._listeners.append(listener)
+
+    def power_on(self, *, held: bool | None = None) -> None:
+        """Switch on: what the journal holds goes on. Without `held` the button itself tells whether it is down."""
+        now = self._clock()
+        down = self._hardware.button.is_pressed() if held is None else held
+        settings = self._store.load_settings(self._defaults)
+        self._player.set_volume(settings.volume)
+        self._seed += 1
+        self.unit = Unit(self._title, self._texts, settings=settings, seed=self._seed)
+        self._watch = ButtonWatch()
+        if down:
+            self._watch.hold(now)
+        self.unit.power_on(
+            now, low_battery=self._hardware.battery.is_low(), held=down, unfinished=unfinished(self._store.load())
+        )
+        self._carry_out()
+
+    def power_off(self) -> None:
+        """Cut the power: nothing is saved, nothing is said."""
+        self._player.stop()
+        self._hardware.lights.show(Symbols())
+        self.unit = self._blank
+
+    def step(self) -> None:
+        """One poll: everything that has happened since the last one."""
+        while self._actions:
+            self._actions.popleft()()
+        now = self._clock()
+        grip = self._hardware.poll(now)
+        press = self._watch.update(self._hardware.button.is_pressed(), now)
+        unit = self.unit
+        if unit.mode is Mode.OFF:
+            return
+        if self._player.poll(now):
+            unit.finished(now)
+            self._carry_out()
+        if press is not None:
+            unit.press(now, press)
+            self._carry_out()
+        if grip is not None:
+            self._note_faults()
+            unit.grip(now, grip)
+            self._carry_out()
+        if (due := unit.next_timer()) is not None and due <= now:
+            self._note_faults()
+            unit.tick(now)
+            self._carry_out()
+
+    def run(self, on_first_poll: Callable[[], None] = lambda: None) -> None:
+        """Poll until `stop()`; late polls are not made up for."""
+        period = 1 / POLLS_PER_S
+        due = self._clock()
+        while not self._stopping.is_set():
+            self.step()
+            on_first_poll()
+            on_first_poll = _nothing
+            due = max(due + period, self._clock())
+            self._sleep(max(0.0, due - self._clock()))
+        self.power_off()
+        self._player.close()
+        self._hardware.close()
+
+    def _note_faults(self) -> None:
+        faults = [*self._hardware.faults()]
+        if self._watch.stuck:
+            faults.append("button: held for more than 30 s; is it stuck, or its wire shorted to ground?")
+        self.unit.faults = faults
+        for fault in faults:
+            if fault not in self._faults:
+                log.warning("%s", fault)
+        self._faults = tuple(faults)
+
+    def _carry_out(self) -> None:
+        """Do what the unit says, in its order: records reach the disk before anything of them is heard."""
+        now = self._clock()
+        for output in self.unit.take():
+            if isinstance(output, Settings):
+                self._player.set_volume(output.volume)
+                self._store.save_settings(output)
+            elif isinstance(output, Say | Sound):
+                self._tell(output_row(output), now)
+                self._player.play(output, self.unit.speech.following())
+            elif isinstance(output, Symbols):
+                self._tell(output_row(output), now)
+                self._hardware.lights.show(output)
+            elif isinstance(output, Stop):
+                self._tell(output_row(output), now)
+                self._player.stop()
+            elif isinstance(output, Event):
+                self._tell(output_row(output), now)
+            else:
+                self._store.append(output)
+
+    def _tell(self, row: Json | None, now: float) -> None:
+        if row is not None:
+            timed = {"t": round(now - self._started, 3), **row}
+            for listener in self._listeners:
+                listener(timed)
+
+
+def _nothing() -> None:
+    pass

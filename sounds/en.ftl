@@ -1,0 +1,313 @@
+### The volcano's texts in English.
+###
+### Glossary: Rock (Fels), Explore (Erkunden), One, Two, Three, Fire; figure; field; temple, well, crystal, tower;
+### amulet, elixir, crystal, stone; guardian; stone tablet; statue; ruin; Ariki; Hermit; Beachcomber.
+### Parts of sentences carry the attribute part.
+
+## Parts
+
+figure-names = { $figure ->
+    [white] White
+    [red] Red
+    [green] Green
+   *[black] Black
+ }
+    .part = a figure's name
+relic-one = { $relic ->
+    [amulet] one amulet
+    [elixir] one elixir
+    [crystal] one crystal
+   *[stone] one stone
+ }
+    .part = singular
+relic-plural = { $relic ->
+    [amulet] amulets
+    [elixir] elixirs
+    [crystal] crystals
+   *[stone] stones
+ }
+    .part = plural
+creature-noun = { $creature ->
+    [spider] giant spider
+    [snake] snake
+    [griffin] griffin
+    [dragon] dragon
+    [gnome] gnome
+    [triton] triton
+   *[golem] lava golem
+ }
+    .part = noun
+
+## Switching on, ready, settings
+
+welcome = Welcome to the island!
+how-to-start = Press the button and I will show you the game. Or stand a figure on a beach field with a rowing boat, hold it by the head and touch Explore.
+batteries-weak = The batteries are weak. Please change them after this game.
+goes-on = Your game goes on.
+last = The last turn was { figure-names }'s.
+given-up = Very well, this game is over.
+who = Who is it? White touches One, Red Two, Green Three, and Black Fire.
+explores = { figure-names } explores.
+inferred = That is { figure-names }.
+volume = Volume { $volume }.
+settings = Settings. One: German. Two: English. Three: volume. Explore: self-test. The button ends the settings.
+language = I speak English.
+self-test = Self-test. Watch the lights and listen well.
+light = { $symbol ->
+    [star] Star.
+    [circle] Circle.
+    [triangle] Triangle.
+    [square] Square.
+   *[ariki] The Ariki.
+ }
+no-faults = Every part answers.
+faults = { $faults ->
+    [one] One part does not answer.
+   *[other] { $faults } parts do not answer.
+ }
+signal-place = This is a new place.
+signal-points = These are two points.
+signal-creature = This is a creature.
+signal-error = And this is a turn that is not allowed.
+
+## Help after two errors
+
+hint-not-a-boat-field = Every figure begins on a beach field with a rowing boat.
+hint-boat-taken = Somebody has landed here already. Take another field with a boat.
+hint-too-late-to-enter = The game has gone too far. A new figure can no longer land.
+hint-nothing-pending = No question is open. Touch Explore first.
+hint-not-yours = The open question is for another figure. Whoever explores begins a new turn.
+hint-wrong-number = That answer does not fit here. Press the button to hear the question again.
+hint-not-expected = That was not the next turn.
+hint-no-game = Stand a figure on a beach field with a rowing boat and touch Explore.
+
+## The introductory game
+
+intro-welcome = How good of you to come! In eleven turns I will show you how the island works. White and Red take part.
+intro-go-1 = White begins: stand your figure on the beach field with the rowing boat in the south. Hold it by the head and touch Explore with your other hand.
+intro-go-2 = Now Red: land on the beach field with the boat in the southwest, and explore.
+intro-go-3 = White again: go from the beach into the jungle in the south, and explore.
+intro-go-4 = Red moves two fields: past the statue in the west and into the jungle. Explore there.
+intro-go-5 = White climbs into the mountains in the southwest, and explores.
+intro-go-6 = Red walks past the ruin to the beach in the northwest, and explores.
+intro-go-7 = White crosses the Ariki's field to the ruin in the west, and explores.
+intro-go-7-answer = White has an amulet. Put the card back, hold your figure and touch One.
+intro-go-8 = Red goes into the jungle in the northwest, and explores.
+intro-go-9 = Red may go on at once: jump to the ruin in the south, and explore.
+intro-go-9-answer = Red has a crystal. Put the card back, hold your figure and touch One.
+intro-go-10 = White crosses the Ariki's field to the statue in the west, and explores.
+intro-go-11 = White has no stone tablet yet, so the turn is over. Red faces the giant spider: go to the temple on the beach in the south, and explore.
+intro-go-11-answer = Fight with your elixir: put the card back, hold your figure and touch One.
+intro-finished = That was the introductory game. Now you know the island. Stand a figure on a field with a rowing boat, and your first real adventure begins!
+
+## Landing and discovering
+
+game-started = { $level ->
+    [beginner] The adventure begins.
+    [advanced] The adventure for advanced players begins.
+   *[expert] The adventure for experts begins. The volcano is wide awake.
+ }
+entered = { figure-names } sets foot on the island.
+    .other = Welcome ashore, { figure-names }.
+discovered = { figure-names } discovers { $site ->
+    [temple] a temple
+    [well] a well
+    [crystal] a great crystal
+   *[tower] a tower
+ }!
+finds = { $found ->
+    [0] There is nothing to find here today.
+    [one] You find { relic-one }.
+    [2] You find two { relic-plural }.
+    [3] You find three { relic-plural }.
+   *[4] You find four { relic-plural }.
+ }
+points = { $points ->
+    [one] One point.
+   *[other] { $points } points.
+ }
+set-completed = { figure-names } now knows all three { $site ->
+    [temple] temples
+    [well] wells
+    [crystal] crystals
+   *[tower] towers
+ }!
+
+## The Ariki
+
+ariki-found = Greetings, { figure-names }. I am the Ariki, the last keeper of this island.
+    .voice = ariki
+ariki-cards = { $cards ->
+    [one] Take one Ariki card.
+   *[other] Take two Ariki cards.
+ }
+    .voice = ariki
+standings = This is how your fame stands.
+    .voice = ariki
+    .other = Hear what you have achieved so far.
+story-1 = Listen to me, for no one has listened in a very long time.
+    .voice = ariki
+story-2 = A thousand years ago this island was the home of my people.
+    .voice = ariki
+story-3 = We built temples and towers, we dug wells, and we made crystals grow.
+    .voice = ariki
+story-4 = But deep in the mountain something old was sleeping, and one night it opened its eyes.
+    .voice = ariki
+story-5 = The volcano spat out its creatures, and my people fled across the sea.
+    .voice = ariki
+story-6 = I stayed. And now the mountain is rumbling again, louder than ever before.
+    .voice = ariki
+story-7 = Only the four statues of stone can tame it, but they are fast asleep.
+    .voice = ariki
+story-8 = In the ruins four guardians are waiting. Bring them relics, as many as they demand.
+    .voice = ariki
+story-9 = Then they will give you stone tablets. Seven tablets in seven colours awaken a statue.
+    .voice = ariki
+story-10 = Be on your guard: seven creatures will the volcano send you, and every one of them is greedy.
+    .voice = ariki
+story-11 = When all of them stand on the island at once, the volcano erupts. Then only a statue that is awake can save us.
+    .voice = ariki
+story-12 = Go now. The island is counting on you, and I am counting too.
+    .voice = ariki
+
+## Hermit and Beachcomber
+
+hermit-found = Who wakes me? Ah, { figure-names }. I am the Hermit, and my caves lead everywhere.
+    .voice = hermit
+hermit-question = Go wherever you like, and explore there at once.
+    .voice = hermit
+    .other = Choose a field, any field. Explore it right away.
+beachcomber-found = Oh, a visitor! Welcome, { figure-names }. I am the Beachcomber. What the sea washes up is mine.
+    .voice = beachcomber
+relic-choice = { $choice ->
+    [one] Choose a relic, whichever you like.
+   *[other] Choose two relics, whichever you like.
+ }
+    .voice = beachcomber
+exchange = Trade with me, as many relics as you like.
+    .voice = beachcomber
+    .other = Well, don't you like yours? I trade any relic.
+beachcomber-bonus = A statue has awoken, I saw it! For that you shall have a reward.
+    .voice = beachcomber
+
+## Ruins and guardians
+
+field-silent = The ruin lies silent. Nobody shows himself here yet.
+    .other = Only the wind blows through the ruin.
+guardian-appears = Halt! I am the Guardian of the { $relic ->
+    [amulet] Amulets
+    [elixir] Elixirs
+    [crystal] Crystals
+   *[stone] Stones
+ }. I keep the stone tablets.
+    .voice = guardian-{ $relic }
+guardian-demands = Bring me { $demand } { relic-plural }, and I will share them out among you.
+    .voice = guardian-{ $relic }
+guardian-question = How many do you give? One, Two or Three?
+    .other = One, Two or Three?
+guardian-asks = There you are. I am waiting for { relic-plural }.
+    .voice = guardian-{ $relic }
+guardian-credit = Nobody has been here for long. I credit you with { relic-one }.
+    .voice = guardian-{ $relic }
+missing = { $missing ->
+    [0] Nothing is missing.
+    [one] One is still missing.
+   *[other] { $missing } are still missing.
+ }
+tablets = { figure-names } receives { $tablets ->
+    [one] one stone tablet.
+    [2] two stone tablets.
+    [3] three stone tablets.
+   *[4] four stone tablets.
+ }
+guardian-rests = It is enough. Now I rest.
+    .voice = guardian-{ $relic }
+tablet-offered = I will give you a stone tablet for { $price ->
+    [one] { relic-one }.
+    [2] two { relic-plural }.
+   *[3] three { relic-plural }.
+ } Will you?
+    .voice = guardian-{ $relic }
+
+## Statues
+
+statue-asks = The statue is asleep.
+    .other = The face of stone stays silent.
+tablets-missing = { $missing ->
+    [0] All stone tablets are there.
+    [one] Only one stone tablet is missing.
+   *[other] { $missing } stone tablets are still missing.
+ }
+statue-question = How many do you lay down? One, Two or Three?
+statue-awakens = { $direction ->
+    [north] The statue in the north opens its eyes! The mountain grows quieter.
+    [east] The statue in the east opens its eyes! The mountain grows quieter.
+    [south] The statue in the south opens its eyes! The mountain grows quieter.
+   *[west] The statue in the west opens its eyes! The mountain grows quieter.
+ }
+statue-greets = The statue is awake and nods to you.
+
+## Creatures
+
+creature-appears = The { creature-noun } appears
+    .voice = volcano
+creature-name = The { creature-noun }:
+creature-met = The { creature-noun } bars your way!
+    .other = Look out, the { creature-noun }!
+gnome-wants = He wants { relic-plural }.
+fight-question = Will you fight? One, Two, Three or Fire?
+    .other = One, Two, Three or Fire?
+creature-vanishes = Look, the { creature-noun } vanishes from the island!
+    .voice = ariki
+    .other = You did it! The { creature-noun } is gone!
+creature-flees = The { creature-noun } flees. You will find the beast
+creature-stays = The { creature-noun } stays where it is. Your turn is over.
+creature-flees-strength = The { creature-noun } feels your strength and vanishes!
+    .voice = ariki
+strengthened = The crystals make { figure-names } strong. The next creature will flee.
+dragon-attacks = The dragon swoops down on { figure-names }!
+    .voice = volcano
+no-creatures = There is no creature on the island.
+place = { $place ->
+    [temple-beach] at the temple of the beach.
+    [well-beach] at the well of the beach.
+    [crystal-beach] at the crystal of the beach.
+    [tower-beach] at the tower of the beach.
+    [temple-jungle] at the temple of the jungle.
+    [well-jungle] at the well of the jungle.
+    [crystal-jungle] at the crystal of the jungle.
+    [tower-jungle] at the tower of the jungle.
+    [temple-mountains] at the temple of the mountains.
+    [well-mountains] at the well of the mountains.
+    [crystal-mountains] at the crystal of the mountains.
+    [tower-mountains] at the tower of the mountains.
+    [ariki] at the Ariki's.
+    [hermit] at the Hermit's.
+    [beachcomber] at the Beachcomber's.
+    [ruin-north] at the ruin in the north.
+    [ruin-east] at the ruin in the east.
+    [ruin-south] at the ruin in the south.
+    [ruin-west] at the ruin in the west.
+    [statue-north] at the statue in the north.
+    [statue-east] at the statue in the east.
+    [statue-south] at the statue in the south.
+    [statue-west] at the statue in the west.
+    [unexplored-beach] on an unexplored field of the beach.
+    [unexplored-jungle] on an unexplored field of the jungle.
+   *[unexplored-mountains] on an unexplored field of the mountains.
+ }
+
+## The end
+
+over-lost = All seven creatures are here, and no statue is awake. The volcano erupts, and the island sinks. Only your fights count now.
+over-saved = All seven creatures are here! The volcano rears up, but the statue holds it fast. The island is saved!
+    .voice = ariki
+over-rescued = All four statues are awake! The volcano falls silent for ever. This is the full rescue, and it belongs to all of you!
+    .voice = ariki
+name = { figure-names }:
+total = { $total ->
+    [one] one point.
+   *[other] { $total } points.
+ }
+winner = { figure-names } wins!
+shared-win = Sharing the victory:

@@ -659,6 +659,8 @@ class Unit:
         """Begin what comes next; the greeting's end and pauses are noticed here."""
         for cue in self.speech.begin():
             if isinstance(cue, Symbols):
+                if cue == self.lit:
+                    continue
                 self.lit = cue
             self._out.append(cue)
         if isinstance(self.speech.current, Pause):

@@ -201,7 +201,7 @@ guardian-appears = Halt! I am the Guardian of the { $relic ->
    *[stone] Stones
  }. I keep the stone tablets.
     .voice = guardian-{ $relic }
-guardian-demands = Bring me { $demand } { relic-plural }, and I will share them out among you.
+guardian-demands = Bring me { $demand } { relic-plural }, and I will share the tablets out among you.
     .voice = guardian-{ $relic }
 guardian-question = How many do you give? One, Two or Three?
     .other = One, Two or Three?

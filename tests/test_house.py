@@ -36,7 +36,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "catalogue": ("terms", "config"),
     "identity": ("terms",),
     "speech": ("terms",),
-    "journal": ("terms", "game.kernel"),
+    "journal": ("terms", "unit", "game.kernel"),
     "unit": ("terms", "speech", "identity", "game.kernel"),
     "game.kernel": ("terms",),
     "game.registry": (*GAME, "game"),
@@ -44,7 +44,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "hal": ("terms", "config", "hal"),
     "audio": ("terms", "config", "audio"),
     "page": ("terms", "config", "catalogue", "game.registry", "page"),
-    "loop": (*STAGE, "hal.ports", "audio.player"),
+    "loop": (*STAGE, "console", "hal.ports", "audio.player"),  # the page's rows are the console's
     "console": (*STAGE, "hal.ports", "audio.player"),
     "check": (*STAGE, "hal", "audio"),
     "calibrate": (*STAGE, "hal", "audio"),
@@ -121,8 +121,8 @@ def imports() -> Iterator[Import]:
 
 def ours() -> Iterator[Import]:
     for found in imports():
-        if under(found.name, "firmware"):
-            yield found._replace(name=found.name.removeprefix("firmware").removeprefix("."))
+        if under(found.name, "firmware") and found.name != "firmware":  # the version is everybody's
+            yield found._replace(name=found.name.removeprefix("firmware."))
 
 
 def permitted(module: str) -> tuple[str, ...]:
@@ -218,12 +218,13 @@ TEXT = {"", ".css", ".ftl", ".html", ".js", ".md", ".py", ".service", ".sh", ".s
 HOSTS = {
     "127.0.0.1",
     "localhost",
+    "example.org",
     "keepachangelog.com",
     "semver.org",
     "www.nxp.com",
     "www.w3.org",
 }
-"""Hosts that a text may name: this machine, and pages that stay."""
+"""Hosts that a text may name: this machine, nobody (RFC 2606), and pages that stay."""
 
 
 def texts() -> Iterator[tuple[Path, str]]:

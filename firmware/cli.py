@@ -17,12 +17,16 @@ from firmware.terms import VolcanoError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from starlette.applications import Starlette
+
     from firmware.audio.player import Player
     from firmware.hal.backends import Hardware
     from firmware.loop import Loop
+    from firmware.page.server import PageServer
 
 UNUSABLE = 2
 """Exit status for wrong input, as of a shell's own commands."""
+PORT = 8005
 MOST_SPEED = 50.0
 """The emulated chips keep up with more on any desktop."""
 
@@ -73,13 +77,14 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     play = _command(commands, "play", _play, "the game over emulated chips, the board as a page in the browser")
-    play.add_argument("--port", type=int, default=8005, help="loopback port of the page (default: %(default)s; 0: any)")
+    play.add_argument("--port", type=int, help=f"loopback port of the page (default: {PORT}, or a free one)")
     play.add_argument("--no-browser", action="store_true", help="do not open a browser")
     play.add_argument("--speed", type=float, default=1.0, help="time runs so many times faster (default: 1)")
     _game_options(play)
 
     run = _command(commands, "run", _run, "on the board: the real chips, lights, button and speaker")
     run.add_argument("--mock", action="store_true", help="over emulated chips, without a page")
+    run.add_argument("--once", action="store_true", help="end after the first poll, to measure the start")
     _game_options(run)
 
     console = _command(commands, "console", _console, "the unit on a terminal: one command a line, a virtual clock")
@@ -216,8 +221,9 @@ def _play(options: argparse.Namespace) -> int:
     from firmware.hal.backends import mock_hardware  # noqa: PLC0415
     from firmware.page.drawing import read_island  # noqa: PLC0415
     from firmware.page.room import Room  # noqa: PLC0415
-    from firmware.page.server import PageServer, make_app  # noqa: PLC0415
+    from firmware.page.server import make_app  # noqa: PLC0415
 
+    logging.getLogger("uvicorn").setLevel(logging.WARNING)
     setting = _Setting(options, options.speed)
     mock = mock_hardware(setting.wiring, setting.clock)
     loop = setting.loop(mock.hardware)
@@ -230,7 +236,7 @@ def _play(options: argparse.Namespace) -> int:
         language=lambda: loop.unit.settings.language,
     )
     island = read_island(setting.configuration.board or files("firmware.game.insel") / "board.toml")
-    with PageServer(make_app(room, island), options.port) as server:
+    with _page_server(make_app(room, island), options.port) as server:
         print(f"The island is at {server.url} (Ctrl-C ends)", flush=True)
         if not options.no_browser:
             import webbrowser  # noqa: PLC0415
@@ -239,6 +245,18 @@ def _play(options: argparse.Namespace) -> int:
         _stop_on_signals(loop)
         loop.run()
     return 0
+
+
+def _page_server(app: Starlette, port: int | None) -> PageServer:
+    """The page on the port asked for; where none was, on the usual one or, if that is taken, on a free one."""
+    from firmware.page.server import PageError, PageServer  # noqa: PLC0415
+
+    if port is not None:
+        return PageServer(app, port)
+    try:
+        return PageServer(app, PORT)
+    except PageError:
+        return PageServer(app, 0)
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -253,7 +271,7 @@ def _run(options: argparse.Namespace) -> int:
     _stop_on_signals(loop)
     loop.power_on()
     log.info("greeting; polling from now on")
-    loop.run()
+    loop.run(loop.stop if options.once else None)
     return 0
 
 

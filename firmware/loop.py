@@ -208,14 +208,15 @@ class Loop:
             unit.tick(now)
             self._carry_out()
 
-    def run(self, on_first_poll: Callable[[], None] = lambda: None) -> None:
+    def run(self, after_first_poll: Callable[[], None] | None = None) -> None:
         """Poll until `stop()`; late polls are not made up for."""
         period = 1 / POLLS_PER_S
         due = self._clock()
         while not self._stopping.is_set():
             self.step()
-            on_first_poll()
-            on_first_poll = _nothing
+            if after_first_poll is not None:
+                after_first_poll()
+                after_first_poll = None
             due = max(due + period, self._clock())
             self._sleep(max(0.0, due - self._clock()))
         self.power_off()
@@ -258,7 +259,3 @@ class Loop:
             timed = {"t": round(now - self._started, 3), **row}
             for listener in self._listeners:
                 listener(timed)
-
-
-def _nothing() -> None:
-    pass

@@ -9,6 +9,7 @@ import runpy
 import subprocess
 import sys
 import tomllib
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,6 +19,7 @@ import firmware
 from firmware import unit
 from firmware.game.insel import events
 from firmware.game.kernel import Event
+from firmware.game.registry import load_title
 from firmware.terms import FIGURES, SYMBOLS, TOUCHES, SoundName
 
 if TYPE_CHECKING:
@@ -102,10 +104,20 @@ def sources() -> Iterator[tuple[str, Path]]:
         yield ".".join(parts).removesuffix("__init__").removesuffix("."), path
 
 
-def imports() -> Iterator[Import]:
+@cache
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    return tuple(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
+@cache
+def imports() -> tuple[Import, ...]:
+    return tuple(find_imports())
+
+
+def find_imports() -> Iterator[Import]:
     modules = {name for name, _ in sources()}
     for module, path in sources():
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in nodes(path):
             if isinstance(node, ast.Import):
                 names = [alias.name for alias in node.names]
             elif isinstance(node, ast.ImportFrom):
@@ -159,7 +171,7 @@ def test_the_core_is_pure() -> None:
     ]
     for module, path in sources():
         if under(module, *CORE):
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            for node in nodes(path):
                 match node:
                     case ast.Call(func=ast.Name(id="open" | "print" | "input" | "exec" | "eval" as name)):
                         impure.append(f"{module}:{node.lineno} calls {name}")
@@ -270,15 +282,27 @@ def test_only_hosts_that_stay_are_named() -> None:
     assert [where for where, found in sightings(r"https?://([\w.-]+)") if found[1] not in HOSTS] == []
 
 
-def test_the_console_page_names_every_event_with_its_fields() -> None:
+def console_table(start: str, end: str) -> Iterator[tuple[list[str], list[str]]]:
+    """The words in the first and in the second column of the console page's rows between two headings."""
     page = (ROOT / "docs/console.md").read_text(encoding="utf-8")
-    tables = page[page.index("### Events of the unit") : page.index("### Reasons")]
-    rows = [line.split("|") for line in tables.splitlines() if line.startswith("| `")]
-    told = {name: tuple(re.findall(r"`(\w+)`", row[2])) for row in rows for name in re.findall(r"`(\w+)`", row[1])}
+    for line in page[page.index(start) : page.index(end) if end else None].splitlines():
+        if line.startswith("| `"):
+            first, second = (re.findall(r"`(\w+)`", column) for column in line.split("|")[1:3])
+            yield first, second
+
+
+def test_the_console_page_names_every_event_with_its_fields() -> None:
+    table = console_table("### Events of the unit", "### Reasons")
+    told = {name: tuple(columns) for names, columns in table for name in names}
     for module in (unit, events):
         for each in vars(module).values():
             if isinstance(each, type) and issubclass(each, Event) and each.__module__ == module.__name__:
                 assert told.get(each.name) == tuple(column for _, column in each.columns), each.name
+
+
+def test_the_console_page_names_every_draw() -> None:
+    told = {kind for kinds, _ in console_table("## Draws of Die Insel", "") for kind in kinds}
+    assert told == set(load_title("insel").game.chances)
 
 
 def test_the_console_page_names_every_word_of_the_input_and_the_cues() -> None:

@@ -55,7 +55,7 @@ class EmulatedBus:
         self._lock = Lock()
         self._faults: list[_Injected] = []
         self._pulses = 0
-        self._earlier: dict[tuple[int, int], bytes] = {}
+        self._earlier: dict[tuple[int, int], bytes] = {}  # last answer by address and register, for torn reads
 
     # --- faults
 
@@ -156,12 +156,14 @@ class EmulatedBus:
 
     def _answer(self, address: int, chip: Chip, register: int, size: int) -> bytes:
         answer = chip.read(size)
+        key = (address, register)
+        earlier = self._earlier.get(key, b"")
+        self._earlier[key] = answer
         if not self._faults:
             return answer
-        key = (address, register)
         if self._strikes(Fault.TORN_READ, address):
             half = (size + 1) // 2
-            answer = self._earlier.get(key, bytes(size))[:half].ljust(half, b"\0") + answer[half:]
+            answer = earlier[:half].ljust(half, b"\0") + answer[half:]
         if (flip := self._strikes(Fault.BYTE_FLIP, address)) and size:
             flipped = bytearray(answer)
             flipped[flip.byte % size] ^= flip.mask

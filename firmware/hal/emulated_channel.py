@@ -195,3 +195,12 @@ class Channel:
         if self._count > filter_.ncl:
             self._count = 0
             self.baseline += int(math.copysign(min(filter_.nhd, abs(away)), away))
+
+
+def gauss(seed: int, channel: int, update: int) -> float:
+    """Standard normal noise for one channel's update, the same on every machine (four uniform numbers of one hash)."""
+    mixed = (seed * 0x9E3779B97F4A7C15 + channel * 0xBF58476D1CE4E5B9 + update * 0x94D049BB133111EB) & (2**64 - 1)
+    for shift in (30, 27, 31):
+        mixed = (mixed ^ mixed >> shift) * 0xD6E8FEB86659FD93 & (2**64 - 1)
+    mixed ^= mixed >> 32
+    return (sum(mixed >> shift & 0xFFFF for shift in (0, 16, 32, 48)) / 65536 - 2.0) * math.sqrt(3.0)

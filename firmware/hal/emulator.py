@@ -8,19 +8,19 @@ Source: data sheet Rev. 4 and AN3889, AN3891, AN3892, AN3895. Where these disagr
 * the decision is taken on the baseline before the same update moves it; a baseline never moves past the average;
   data equal to the baseline leave it alone and clear the counters; NHD touched = 0 freezes it;
 * data are rounded, not cut; the second filter averages SFI scans at their own moments;
-* a soft reset is heard in Run as well; status and data keep their last values in Stop until Run's first update;
-* Stop to Run starts the filters afresh (untouched, counters zero), and so does a change of ELE_EN or ELEPROX_EN in Run; a
-  change of CL alone in Run only switches tracking on or off;
-* auto-configuration runs at each Stop to Run, sees the pads as they are at that moment, and its results appear with
-  the first update; it takes the shortest charge time that reaches the target with at most 63 uA (with SCTS the charge time of
-  0x5D); with it the start of the baseline follows BVA (coded as CL), without it CL; limits out of order fail every channel;
-* the register pointer goes back to 0 at STOP unless `pointer_survives_stop` (AN3895 says it is kept; chips in the field do
-  not keep it);
-* a read that covers 0x00 or 0x01 releases IRQ (AN3892), other traffic does not;
-* a GPIO input with nothing connected reads 0, with a pull-up 1.
+* a soft reset is heard in Run as well; status and data keep their last values in Stop;
+* Stop to Run starts the filters afresh (untouched, counters zero), and so does a change of ELE_EN or ELEPROX_EN in
+  Run; a change of CL alone in Run only switches tracking on or off;
+* auto-configuration runs at each Stop to Run and sees the pads as they are at that moment; its results appear with the
+  first update. It takes the shortest charge time that reaches the target with at most 63 uA (with SCTS the time of
+  0x5D). With it the start of the baseline follows BVA (coded as CL), without it CL. Limits out of order fail every
+  channel. Reconfiguration (ARE) does not change the pace of the updates;
+* the register pointer goes back to 0 at STOP unless `pointer_survives_stop` (AN3895 says it is kept; chips in the
+  field do not keep it);
+* a read that covers 0x00 or 0x01 releases IRQ (AN3892), other traffic does not.
 
-Not modelled: PWM (the registers only hold their values), the hold-back of GPIO levels during a conversion, and the ADC's
-loss of accuracy outside 0.7 V .. VDD - 0.7 V.
+Not modelled: PWM (the registers only hold their values), the hold-back of GPIO levels during a conversion, and the
+ADC's loss of accuracy outside 0.7 V .. VDD - 0.7 V.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ import math
 from typing import TYPE_CHECKING, Final
 
 from firmware.hal import registers as reg
-from firmware.hal.emulated_channel import BaselineFilter, Channel, ChannelSettings, Electrode
+from firmware.hal.emulated_channel import BaselineFilter, Channel, ChannelSettings, Electrode, gauss
+from firmware.hal.emulated_charge import ChargeRegisters, Found, charge_time_us, counts
+from firmware.hal.emulated_gpio import JOINED, Gpio
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,8 +39,6 @@ if TYPE_CHECKING:
 ELECTRODES = 12
 _FFI_SAMPLES = (6, 10, 18, 34)
 _SFI_SCANS = (4, 6, 10, 18)
-_JOINED = (0, 2, 4, 12)
-"""Electrodes that ELEPROX_EN joins."""
 _RUN_BITS: Final = 0x3F
 """ELEPROX_EN and ELE_EN of the ECR: Run if any is set."""
 _MASKS = {
@@ -48,11 +48,6 @@ _MASKS = {
     **dict.fromkeys(range(reg.CDT, reg.GPIO_CTL0), 0x77),
     reg.AUTO_CONFIG1: 0x87,
 }
-
-
-def charge_time_us(code: int) -> float:
-    """CDT 1..7: 0.5, 1 .. 32 microseconds; 0: off (data sheet 5.8)."""
-    return 0.5 * (1 << code - 1) if code else 0.0
 
 
 class Chip:
@@ -76,7 +71,9 @@ class Chip:
         self.noise_counts = noise_counts
         self._seed = seed
         self._electrodes = [Electrode() for _ in range(ELECTRODES)]
-        self._gpio_levels: list[bool | None] = [None] * 8
+        self._registers = bytearray(256)
+        self._gpio = Gpio(self._registers)
+        self._charge_registers = ChargeRegisters(self._registers)
         self._rext_fault = False
         self._updates_ever = 0
         self.power_on_reset()
@@ -91,9 +88,7 @@ class Chip:
         if not 0 <= electrode < ELECTRODES:
             raise ValueError(f"electrode must be 0..11, is {electrode}")
         if not picofarad >= 0.0 or (over_s > 0.0 and math.isinf(picofarad)):
-            raise ValueError(
-                f"capacitance of electrode {electrode} must be 0 pF or more, is {picofarad} over {over_s} s"
-            )
+            raise ValueError(f"electrode {electrode} must have 0 pF or more, not {picofarad} over {over_s} s")
         self._catch_up()
         now_us = self._now_us()
         self._electrodes[electrode].set(now_us, picofarad, round(over_s * 1e6), min(now_us, self._window_us()))
@@ -129,20 +124,12 @@ class Chip:
 
     def gpio_output(self, electrode: int) -> bool | None:
         """The level that pin ELE4..ELE11 drives; None: high impedance."""
-        bit = 1 << electrode - 4
-        registers = self._registers
-        if not registers[reg.GPIO_EN] & bit or not registers[reg.GPIO_DIR] & bit or self._is_electrode(electrode):
-            return None
-        level = bool(registers[reg.GPIO_DAT] & bit)
-        high_side, low_side = self._gpio_control(bit) == (True, True), self._gpio_control(bit) == (True, False)
-        if (high_side and not level) or (low_side and level):
-            return None
-        return level
+        return self._gpio.output(electrode)
 
     def drive_gpio(self, electrode: int, level: bool | None) -> None:
         """What the outside puts on pin ELE4..ELE11; None: nothing is connected."""
-        self._gpio_levels[electrode - 4] = level
-        self._publish_gpio()
+        self._gpio.drive(electrode, level)
+        self._publish_status()
 
     # --- the bus side
 
@@ -176,21 +163,25 @@ class Chip:
     # --- registers
 
     def _reset(self) -> None:
-        self._registers = bytearray(256)
+        self._registers[:] = bytes(256)
         self._registers[reg.AFE1] = 0x10
         self._registers[reg.AFE2] = 0x24
         self._irq = False
         self._running = False
+        self._run_us = self._done = self._period_us = self._scan_us = self._scans = 0
+        self._charges = [(0, 0)] * reg.CHANNELS
+        self._found: dict[int, Found] | None = None
         self._channels: list[Channel | None] = [None] * reg.CHANNELS
         self._baselines = [0] * reg.CHANNELS
         self._busy: set[int] = set()
-        self._publish_gpio()
+        self._publish_pins()
 
     def _store(self, register: int, value: int) -> None:
         if register == reg.ECR:
             self._set_ecr(value)
         elif reg.GPIO_CTL0 <= register <= reg.GPIO_TOG:
-            self._store_gpio(register, value)
+            self._gpio.store(register, value)
+            self._publish_status()
         elif register == reg.SOFT_RESET:
             if value == reg.SOFT_RESET_KEY:
                 self._reset()
@@ -205,50 +196,12 @@ class Chip:
         elif reg.MHDR <= register <= reg.TL or reg.PWM <= register <= reg.PWM + 3:
             self._registers[register] = value & _MASKS.get(register, 0xFF)
 
-    def _store_gpio(self, register: int, value: int) -> None:
-        registers = self._registers
-        outputs = registers[reg.GPIO_DIR]
-        if register == reg.GPIO_SET:
-            registers[reg.GPIO_DAT] |= value & outputs
-        elif register == reg.GPIO_CLR:
-            registers[reg.GPIO_DAT] &= ~(value & outputs) & 0xFF
-        elif register == reg.GPIO_TOG:
-            registers[reg.GPIO_DAT] ^= value & outputs
-        elif register == reg.GPIO_DAT:
-            registers[reg.GPIO_DAT] = (registers[reg.GPIO_DAT] & ~outputs) | (value & outputs)
-        else:
-            registers[register] = value
-        self._publish_gpio()
-
-    def _gpio_control(self, bit: int) -> tuple[bool, bool]:
-        return bool(self._registers[reg.GPIO_CTL0] & bit), bool(self._registers[reg.GPIO_CTL1] & bit)
-
-    def _is_electrode(self, electrode: int) -> bool:
-        """ECR goes before GPIO_EN (5.12)."""
-        ecr = self._registers[reg.ECR]
-        return electrode < max(min(ecr & 0x0F, ELECTRODES), _JOINED[ecr >> 4 & 3])
-
-    def _publish_gpio(self) -> None:
-        registers = self._registers
-        for k in range(8):
-            bit = 1 << k
-            if not registers[reg.GPIO_EN] & bit or registers[reg.GPIO_DIR] & bit or self._is_electrode(4 + k):
-                continue
-            level = self._gpio_levels[k]
-            high = self._gpio_control(bit) == (True, True) if level is None else level
-            registers[reg.GPIO_DAT] = registers[reg.GPIO_DAT] & ~bit | (bit if high else 0)
-        for register in (reg.GPIO_SET, reg.GPIO_CLR, reg.GPIO_TOG):
-            registers[register] = registers[reg.GPIO_DAT]
+    def _publish_pins(self) -> None:
+        self._gpio.publish()
         self._publish_status()
 
-    def _gpio_inputs(self) -> int:
-        """Status bits of GPIO inputs that are high."""
-        registers = self._registers
-        high = registers[reg.GPIO_EN] & ~registers[reg.GPIO_DIR] & registers[reg.GPIO_DAT]
-        return sum(1 << 4 + k for k in range(8) if high >> k & 1 and not self._is_electrode(4 + k)) if high else 0
-
     def _publish_status(self) -> None:
-        status = self._gpio_inputs()
+        status = self._gpio.status()
         for number, channel in enumerate(self._channels):
             if channel is not None and channel.touched:
                 status |= 1 << number
@@ -275,7 +228,7 @@ class Chip:
                 if channel is not None:
                     channel.settings = self._settings(number)
                     self._busy.add(number)
-        self._publish_gpio()
+        self._publish_pins()
 
     def _leave_run(self) -> None:
         if self._running:
@@ -304,6 +257,8 @@ class Chip:
         numbers = list(range(min(ecr & 0x0F, ELECTRODES)))
         if ecr & 0x30:
             numbers.append(reg.PROX)
+        if any(channel is not None and channel.touched for channel in self._channels):
+            self._irq = True  # the status is cleared
         self._running = True
         self._run_us = self._now_us()
         self._done = 0
@@ -312,10 +267,10 @@ class Chip:
             for number in range(reg.CHANNELS)
         ]
         self._busy = set(numbers)
-        self._charges = [self._charge_in_registers(number) for number in range(reg.CHANNELS)]
+        self._charges = [self._charge_registers.in_force(number) for number in range(reg.CHANNELS)]
         self._found = {number: self._search(number, self._run_us) for number in numbers} if auto_config else None
-        for number, (cdc, cdt, _) in (self._found or {}).items():
-            self._charges[number] = (cdc, cdt)
+        for number, found in (self._found or {}).items():
+            self._charges[number] = (found.cdc, found.cdt)
         self._pace(numbers)
 
     def _pace(self, numbers: list[int]) -> None:
@@ -354,33 +309,29 @@ class Chip:
     def _pf(self, number: int, time_us: int) -> float:
         if number < reg.PROX:
             return self._electrodes[number].pf_at(time_us)
-        joined = _JOINED[self._registers[reg.ECR] >> 4 & 3]
+        joined = JOINED[self._registers[reg.ECR] >> 4 & 3]
         return sum(electrode.pf_at(time_us) for electrode in self._electrodes[:joined])
 
     def _settled_us(self, number: int) -> int:
         if number < reg.PROX:
             return self._electrodes[number].settled_us
-        joined = _JOINED[self._registers[reg.ECR] >> 4 & 3]
+        joined = JOINED[self._registers[reg.ECR] >> 4 & 3]
         return max(electrode.settled_us for electrode in self._electrodes[:joined])
 
     def _counts(self, number: int, time_us: int) -> float:
-        """ADC = I * T * 1024 / (C * VDD) with uA, us and pF (AN3889)."""
-        cdc, cdt = self._charges[number]
-        picofarad = self._pf(number, time_us)
-        charge = cdc * charge_time_us(cdt) * 1024 / self.vdd
-        return min(1023.0, charge / picofarad) if picofarad else (1023.0 if charge else 0.0)
+        return counts(*self._charges[number], self._pf(number, time_us), self.vdd)
 
     def _filtered(self, number: int, update: int) -> int:
         """Output of the second filter for the n-th update of this run (0, 1 ..)."""
         begin_us = self._run_us + update * self._period_us
         if begin_us + self._scan_us >= self._settled_us(number):
-            counts = self._counts(number, begin_us + self._scan_us)
+            reading = self._counts(number, begin_us + self._scan_us)
         else:
             moments = (begin_us + scan * self._scan_us for scan in range(1, self._scans + 1))
-            counts = sum(self._counts(number, moment) for moment in moments) / self._scans
+            reading = sum(self._counts(number, moment) for moment in moments) / self._scans
         if self.noise_counts:
-            counts += self.noise_counts * _gauss(self._seed, number, self._updates_ever + update)
-        return max(0, min(1023, int(counts + 0.5)))
+            reading += self.noise_counts * gauss(self._seed, number, self._updates_ever + update)
+        return max(0, min(1023, int(reading + 0.5)))
 
     def _catch_up(self) -> None:
         """Carry out the updates that have fallen due."""
@@ -408,9 +359,9 @@ class Chip:
         if self._found is not None:
             start = registers[reg.AUTO_CONFIG0] >> 2 & 3
             registers[reg.OUT_OF_RANGE_L] = registers[reg.OUT_OF_RANGE_H] = 0
-            for number, (cdc, cdt, in_range) in self._found.items():
-                self._write_charge(number, cdc, cdt)
-                if not in_range:
+            for number, found in self._found.items():
+                self._charge_registers.store(number, found.cdc, found.cdt)
+                if not found.in_range:
                     self._flag_out_of_range(number, failed=0x80, interrupt=0x01)
         for number, channel in enumerate(self._channels):
             if channel is not None and start >= 2:
@@ -447,65 +398,30 @@ class Chip:
         registers[reg.FILTERED_DATA + 2 * number + 1] = channel.data >> 8
         registers[reg.BASELINE + number] = channel.baseline >> 2
 
-    # --- auto-configuration: data sheet section 5.11, AN3889
+    # --- auto-configuration: data sheet section 5.11
 
-    def _charge_in_registers(self, number: int) -> tuple[int, int]:
-        """CDC in microamperes and CDT code in force: the channel's own, where 0 the global ones."""
-        registers = self._registers
-        cdc = registers[reg.CDC + number] or registers[reg.AFE1] & 0x3F
-        cdt = registers[reg.CDT + number // 2] >> 4 * (number & 1) & 7 or registers[reg.AFE2] >> 5
-        return cdc, cdt
-
-    def _write_charge(self, number: int, cdc: int, cdt: int) -> None:
-        self._registers[reg.CDC + number] = cdc
-        shift = 4 * (number & 1)
-        pair = self._registers[reg.CDT + number // 2]
-        self._registers[reg.CDT + number // 2] = pair & ~(0x0F << shift) | cdt << shift
-        self._charges[number] = (cdc, cdt)
-
-    def _search(self, number: int, time_us: int) -> tuple[int, int, bool]:
-        """CDC, CDT and whether they bring the channel between LSL and USL."""
-        registers = self._registers
-        usl, lsl, target = registers[reg.USL], registers[reg.LSL], registers[reg.TL]
-        picofarad = self._pf(number, time_us)
-        fixed = registers[reg.AUTO_CONFIG1] & 0x80
-        codes = (registers[reg.AFE2] >> 5,) if fixed else range(1, 8)
-        cdc, cdt = 63, codes[-1]
-        for cdt in codes:
-            wanted = (target << 2) * picofarad * self.vdd / (max(charge_time_us(cdt), 1e-9) * 1024)
-            if wanted < 63.5:
-                cdc = max(1, round(wanted))
-                break
-        counts = cdc * charge_time_us(cdt) * 1024 / (picofarad * self.vdd) if picofarad else 1023.0
-        ordered = 255 > usl > target > lsl > 0
-        return cdc, cdt, ordered and lsl << 2 <= counts <= usl << 2
+    def _search(self, number: int, time_us: int) -> Found:
+        return self._charge_registers.search(self._pf(number, time_us), self.vdd)
 
     def _flag_out_of_range(self, number: int, *, failed: int, interrupt: int) -> None:
         registers = self._registers
+        before = registers[reg.OUT_OF_RANGE_L], registers[reg.OUT_OF_RANGE_H]
         registers[reg.OUT_OF_RANGE_L + (number >> 3)] |= 1 << (number & 7)
         registers[reg.OUT_OF_RANGE_H] |= failed
-        if registers[reg.AUTO_CONFIG1] & (interrupt | 0x04):
+        changed = before != (registers[reg.OUT_OF_RANGE_L], registers[reg.OUT_OF_RANGE_H])
+        if changed and registers[reg.AUTO_CONFIG1] & (interrupt | 0x04):
             self._irq = True
 
     def _reconfigure(self, number: int, data: int, update: int) -> bool:
         """ARE: search again where the data have left LSL..USL; True if that changed the charge."""
-        registers = self._registers
-        if registers[reg.LSL] << 2 <= data <= registers[reg.USL] << 2:
+        if not self._charge_registers.is_out_of_range(data):
             return False
-        cdc, cdt, in_range = self._search(number, self._run_us + (update + 1) * self._period_us)
-        if not in_range:
+        found = self._search(number, self._run_us + (update + 1) * self._period_us)
+        if not found.in_range:
             self._flag_out_of_range(number, failed=0x40, interrupt=0x02)
             return False
-        changed = (cdc, cdt) != self._charges[number]
-        self._write_charge(number, cdc, cdt)
-        registers[reg.OUT_OF_RANGE_L + (number >> 3)] &= ~(1 << (number & 7)) & 0xFF
+        changed = (found.cdc, found.cdt) != self._charges[number]
+        self._charges[number] = (found.cdc, found.cdt)
+        self._charge_registers.store(number, found.cdc, found.cdt)
+        self._registers[reg.OUT_OF_RANGE_L + (number >> 3)] &= ~(1 << (number & 7)) & 0xFF
         return changed
-
-
-def _gauss(seed: int, channel: int, update: int) -> float:
-    """Standard normal noise for one channel's update, the same on every machine (four uniform numbers of one hash)."""
-    mixed = (seed * 0x9E3779B97F4A7C15 + channel * 0xBF58476D1CE4E5B9 + update * 0x94D049BB133111EB) & (2**64 - 1)
-    for shift in (30, 27, 31):
-        mixed = (mixed ^ mixed >> shift) * 0xD6E8FEB86659FD93 & (2**64 - 1)
-    mixed ^= mixed >> 32
-    return (sum(mixed >> shift & 0xFFFF for shift in (0, 16, 32, 48)) / 65536 - 2.0) * math.sqrt(3.0)

@@ -1,8 +1,8 @@
 """The MPR121: Adafruit's driver finds and resets it, the configuration and the reading are ours.
 
-Adafruit's driver forces ECR to 0x8F and seeds all baselines anew with five bits whenever a threshold is set, reads every pad by
-itself, and knows neither auto-configuration nor over-current; so it is used for presence and reset only. Ours writes
-all settings in one Stop, reads them back, and afterwards reads a whole chip in one transaction.
+Adafruit's driver forces ECR to 0x8F and seeds all baselines anew with five bits whenever a threshold is set, reads
+every pad by itself, and knows neither auto-configuration nor over-current; so it is used for presence and reset only.
+Ours writes all settings in one Stop, reads them back, and afterwards reads a whole chip in one transaction.
 
 Sources: data sheet Rev. 4 (registers 5.1-5.13), AN3889 (charge), AN3891 and AN3892 (filters, debounce).
 """
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 ELECTRODES = 12
 _TOUCH_BITS = 0x0FFF
 _STOP = 0x00
+_FROM_REGISTERS = 0
+"""CL: tracking on, each baseline goes on from its register."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +47,9 @@ class Charge:
 class Mpr121Config:
     """All settings of one chip under the data sheet's names, as register codes. The defaults are those for this board.
 
-    They give an update each 10 ms or, with long charge times, a little slower. Falling FDL 0x40 keeps a hand that closes
-    slowly from being taken for drift; MHD rising 0x3F lets a baseline that was seeded under a hand recover at once; NHD
-    touched 0 keeps a held pad touched.
+    They give an update each 10 ms or, with long charge times, up to 20 ms. Falling FDL 0x40 keeps a hand that closes
+    slowly from being taken for drift; MHD rising 0x3F lets a baseline that was seeded under a hand recover at once;
+    NHD touched 0 keeps a held pad touched.
     """
 
     ffi: int = 2
@@ -206,6 +208,7 @@ class Mpr121:
         """CDC and CDT of 13 channels, as stored or as auto-configuration found them; None: not known yet."""
         self.over_current = 0
         """How often the chip has reported over-current at REXT; it is in Stop then and needs `restart`."""
+        self._baselines: bytes | None = None
         self._ecr = _STOP
         self._status = bytearray(2)
         self._snapshot = bytearray(reg.SNAPSHOT_SIZE)
@@ -218,6 +221,7 @@ class Mpr121:
         from adafruit_mpr121 import MPR121  # noqa: PLC0415 - costs 25 ms and pulls in Blinka
 
         self.charges = self.config.charges
+        self._baselines = None
         try:
             MPR121(self.bus, self.address)
         except ValueError as error:  # the driver's probe hides why
@@ -225,28 +229,32 @@ class Mpr121:
             text = str(cause) if isinstance(cause, BusError) else f"nothing answers at {self._name}: check its wires"
             raise _bus_error(text, cause if isinstance(cause, OSError) else None) from error
         except RuntimeError as error:
-            text = f"the chip at {self._name} is not as after a reset (0x5D is not 0x24): is it an MPR121, and is its 3V3 steady?"
+            text = f"{self._name} is not as after a reset (0x5D is not 0x24): is it an MPR121, is its 3V3 steady?"
             raise _bus_error(text) from error
         except OSError as error:
             raise _translate(error, self._name) from error
         self.restart()
 
     def restart(self) -> None:
-        """Write our whole configuration in one Stop, compare, run (7 transactions); the first update comes a period later.
+        """Write our whole configuration in one Stop, compare, run: 7 transactions, 8 if a snapshot has been taken.
 
-        What auto-configuration has found is kept. The baselines start with the first readings.
+        What auto-configuration has found is kept, and so are the baselines of the last snapshot: a hand that is on a
+        pad just then is still a touch. Without one they start with the first update, which comes one period later.
         """
         self.config = replace(self.config, charges=self.charges)
         blocks = self.config.blocks()
+        if self._baselines is not None:
+            blocks = ((reg.BASELINE, self._baselines), *blocks)
         self._write(reg.ECR, bytes((_STOP,)))
         for register, values in blocks:
             self._write(register, values)
         self._compare(blocks)
-        self._run(self.config.cl)
+        self._run(self.config.cl if self._baselines is None else _FROM_REGISTERS)
 
     def relearn(self) -> None:
         """Forget the charges and let auto-configuration find them anew: for a moment when no pad is touched."""
         self.charges = None
+        self._baselines = None
         self.restart()
 
     # --- reading
@@ -262,14 +270,17 @@ class Mpr121:
     def snapshot(self) -> Snapshot:
         """Everything the chip measures, of one moment, in one transaction.
 
-        The first one with readings is followed by one more, of what auto-configuration has found. Over-current is cleared and counted.
+        The first one with readings is followed by one more transaction, for what auto-configuration has found.
+        Over-current is cleared and counted.
         """
         self._read(reg.TOUCH_STATUS_L, self._snapshot)
         if self._snapshot[1] & reg.OVCF:
             self._clear_over_current()
         snapshot = Snapshot.decode(bytes(self._snapshot))
-        if self.charges is None and any(snapshot.filtered):
-            self._learn()
+        if any(snapshot.filtered):  # after a reset or over-current there are no readings, and no baselines either
+            if self.charges is None:
+                self._learn()
+            self._baselines = bytes(self._snapshot[reg.BASELINE :])
         return snapshot
 
     def healthy(self) -> bool:
@@ -301,23 +312,16 @@ class Mpr121:
         self._change((reg.BASELINE + electrode, bytes(((reading[0] | (reading[1] & 3) << 8) >> 2,))))
 
     def _change(self, block: tuple[int, bytes]) -> None:
-        """Write a block in Stop and run on from the baselines as they stand (CL 00), without auto-configuration.
+        """Write a block in Stop and run on from the baselines as they stand, without auto-configuration.
 
         Before auto-configuration has been read back its results may not be complete: then it must run again.
         """
-        if self.charges is None:
-            self._write(reg.ECR, bytes((_STOP,)))
-            self._write(*block)
-            self._compare((block,))
-            self._run(self.config.cl)
-            return
         self.config = replace(self.config, charges=self.charges)
-        blocks = (block, (reg.AUTO_CONFIG0, self.config.auto_config()[:1]))
         self._write(reg.ECR, bytes((_STOP,)))
-        for register, values in blocks:
-            self._write(register, values)
+        self._write(*block)
+        self._write(reg.AUTO_CONFIG0, self.config.auto_config()[:1])
         self._compare((block,))
-        self._run(0)
+        self._run(self.config.cl if self.charges is None else _FROM_REGISTERS)
 
     def _run(self, cl: int) -> None:
         self._ecr = self.config.ecr(self.electrodes, cl)
@@ -338,10 +342,9 @@ class Mpr121:
                     raise self._mismatch(register + offset, value, answer)
 
     def _mismatch(self, register: int, written: int, found: int) -> BusError:
-        hint = "is REXT (75 kOhm) sound?" if register == reg.ECR else "check 3V3, SDA, SCL and their pull-ups"
-        return _bus_error(
-            f"{self._name}: register 0x{register:02X} reads 0x{found:02X}, written was 0x{written:02X}: {hint}"
-        )
+        check = "is REXT (75 kOhm) sound?" if register == reg.ECR else "check 3V3, SDA, SCL and their pull-ups"
+        values = f"reads 0x{found:02X}, written was 0x{written:02X}"
+        return _bus_error(f"{self._name}: register 0x{register:02X} {values}: {check}")
 
     def _learn(self) -> None:
         block = bytearray(reg.GPIO_CTL0 - reg.CDC)

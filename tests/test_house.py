@@ -72,7 +72,7 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
     "secrets": (),
     "datetime": (),
 }
-"""Packages from outside, and what of the standard library is no common property -> the modules that may import it."""
+"""Packages from outside, and what of the standard library is no common property -> the modules that may load it."""
 
 CORE = ("terms", "identity", "speech", "unit", "game")
 CORE_LIBRARY = (
@@ -83,11 +83,12 @@ CORE_LIBRARY = (
 
 
 class Import(NamedTuple):
-    """`module` (without ``firmware.``) imports `name` in `line`."""
+    """`module` (without ``firmware.``) imports `name` in `line`; only for annotations if `typing`."""
 
     module: str
     name: str
     line: int
+    typing: bool
 
     def __str__(self) -> str:
         return f"{self.module}:{self.line} imports {self.name}"
@@ -117,6 +118,12 @@ def imports() -> tuple[Import, ...]:
 def find_imports() -> Iterator[Import]:
     modules = {name for name, _ in sources()}
     for module, path in sources():
+        typing = {
+            each
+            for node in nodes(path)
+            if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+            for each in ast.walk(node)
+        }
         for node in nodes(path):
             if isinstance(node, ast.Import):
                 names = [alias.name for alias in node.names]
@@ -128,7 +135,7 @@ def find_imports() -> Iterator[Import]:
                 names = known or [source]
             else:
                 continue
-            yield from (Import(module, name, node.lineno) for name in names)
+            yield from (Import(module, name, node.lineno, node in typing) for name in names)
 
 
 def ours() -> Iterator[Import]:
@@ -156,7 +163,7 @@ def test_what_comes_from_outside_stays_in_its_room() -> None:
     for found in imports():
         package = found.name.split(".")[0]
         if package in ONLY_IN:
-            if not under(found.module, *ONLY_IN[package]):
+            if not found.typing and not under(found.module, *ONLY_IN[package]):
                 strangers.append(str(found))
         elif package not in sys.stdlib_module_names | {"firmware"}:
             strangers.append(f"{found}: unknown in ONLY_IN")

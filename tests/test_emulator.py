@@ -441,15 +441,30 @@ def test_14_irq_falls_with_every_change_and_rises_when_the_status_is_read() -> N
 
 def test_14_a_touch_that_is_over_before_anybody_looks_is_still_told() -> None:
     bench = Bench()
+    bench.configure((*OURS[:8], 0x3F, 0x00, 0x00))  # calibrated out within two updates
+    bench.counts(0, 400)
+    bench.write(0x5E, 0xC1)
+    bench.now = 0.1
+    bench.counts(0, 300)
+    bench.now = 0.3
+    assert bench.chip.irq_low
+    assert bench.status() == 0
+
+
+def test_14_a_status_that_a_restart_clears_is_told() -> None:
+    bench = Bench()
     bench.configure()
     bench.counts(0, 400)
     bench.write(0x5E, 0xC1)
     bench.now = 0.1
     bench.counts(0, 300)
-    bench.now = 0.15
-    bench.counts(0, 400)
-    bench.now = 0.3
-    assert bench.chip.irq_low
+    bench.now = 0.2
+    assert bench.status() == 1
+    bench.write(0x5E, 0x00)
+    lines = [bench.chip.irq_low]
+    bench.write(0x5E, 0xC1)
+    lines.append(bench.chip.irq_low)
+    assert lines == [False, True]
     assert bench.status() == 0
 
 

@@ -187,7 +187,7 @@ class Channel:
         average = (2 * self._sum + self._filled) // (2 * self._filled)
         self._sum = self._filled = 0
         away = average - self.baseline
-        if self._regime is not Regime.TOUCHED and abs(away) <= 2 * filter_.mhd:
+        if abs(away) <= 2 * filter_.mhd:  # regime touched has no MHD, it is 0 there
             self.baseline = average
             self._count = 0
             return

@@ -1,12 +1,33 @@
-"""Sound packs: which clip belongs to a cue."""
+"""Sound packs: one folder a language, and one of effects, each with a manifest and its sound files.
+
+A clip is found by who speaks and what is said. So a clip can never say anything but the catalogue's text, whatever was
+edited since the pack was built: what is not in the pack stays silent until it is built again. The manifest also has the
+clip's name (line, arguments, wording), for those who want to record their own.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+import json
+import logging
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from firmware.terms import Say, Sound, SoundName, VolcanoError
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterable, Iterator, Mapping
+
+FORMAT = 1
+MANIFEST = "manifest.json"
+EFFECTS = "effects"
+
+_log = logging.getLogger(__name__)
+
+
+class PackError(VolcanoError, ValueError):
+    """A manifest is missing or wrong; the text names the file and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,3 +36,119 @@ class Clip:
 
     path: Path
     duration_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A clip in a manifest. An effect has no voice; its line is its name."""
+
+    line: str
+    args: Mapping[str, str | int]
+    variant: int
+    voice: str
+    text: str
+    file: str
+    duration_ms: int
+    lufs: float
+    peak_db: float
+    sha256: str
+
+    @property
+    def name(self) -> str:
+        """For people: the line with its arguments and, from the second, its wording."""
+        args = ", ".join(f"{key}={value}" for key, value in self.args.items())
+        return self.line + (f"({args})" if args else "") + (f" #{self.variant + 1}" if self.variant else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What one folder of a pack holds, and what made it."""
+
+    engine: str
+    clips: tuple[Entry, ...]
+
+
+def packs_folder() -> Path:
+    """Where packs are built and found: the service's state folder, else the XDG data folder."""
+    if systemd := os.environ.get("STATE_DIRECTORY"):
+        return Path(systemd.split(":")[0]) / "sounds"
+    base = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    return Path(base) / "volcano" / "sounds"
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """The manifest of one folder.
+
+    Raises:
+        PackError: it is missing or damaged.
+    """
+    path = folder / MANIFEST
+    try:
+        held: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        if held["format"] != FORMAT:
+            raise PackError(
+                f"{path}: is of format {held['format']}, not {FORMAT}; build it again: volcano sounds build"
+            )
+        return Manifest(held["engine"], tuple(Entry(**entry) for entry in held["clips"]))
+    except FileNotFoundError as error:
+        raise PackError(f"{path}: there is no sound pack; build it: volcano sounds build") from error
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        if isinstance(error, PackError):
+            raise
+        raise PackError(f"{path}: is damaged ({error}); build it again: volcano sounds build") from error
+
+
+def write_manifest(folder: Path, manifest: Manifest) -> None:
+    """Put a manifest in place at one stroke; before that the old one holds."""
+    held = {"format": FORMAT, "engine": manifest.engine, "clips": [asdict(entry) for entry in manifest.clips]}
+    fresh = folder / f".{MANIFEST}.{os.getpid()}"
+    try:
+        with fresh.open("w", encoding="utf-8") as file:
+            json.dump(held, file, ensure_ascii=False, indent=1)
+            file.write("\n")
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(folder / MANIFEST)
+    finally:
+        fresh.unlink(missing_ok=True)
+
+
+class Pack:
+    """All clips of all languages that are there."""
+
+    def __init__(self, speech: Mapping[tuple[str, str], Clip], sounds: Mapping[SoundName, Clip]) -> None:
+        self._speech = speech
+        self._sounds = sounds
+
+    def find(self, cue: Say | Sound) -> Clip | None:
+        """The clip of a line with its text and voice filled in, or of a sound; None if there is none."""
+        if isinstance(cue, Sound):
+            return self._sounds.get(cue.name)
+        return self._speech.get((cue.voice, cue.text))
+
+    def __len__(self) -> int:
+        return len(self._speech) + len(self._sounds)
+
+
+def load_pack(*folders: Path) -> Pack:
+    """The packs below each folder; where two have a clip, the first counts. A damaged one is logged and left out."""
+    speech: dict[tuple[str, str], Clip] = {}
+    sounds: dict[SoundName, Clip] = {}
+    for folder, entry in _entries(folders):
+        clip = Clip(folder / entry.file, entry.duration_ms)
+        if entry.voice:
+            speech.setdefault((entry.voice, entry.text), clip)
+        elif entry.line in list(SoundName):
+            sounds.setdefault(SoundName(entry.line), clip)
+    return Pack(speech, sounds)
+
+
+def _entries(folders: Iterable[Path]) -> Iterator[tuple[Path, Entry]]:
+    for manifest in (path for folder in folders for path in sorted(folder.glob(f"*/{MANIFEST}"))):
+        try:
+            entries = read_manifest(manifest.parent).clips
+        except PackError as error:
+            _log.warning("%s", error)
+            continue
+        for entry in entries:
+            yield manifest.parent, entry

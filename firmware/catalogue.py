@@ -7,10 +7,10 @@ others (``{ relic-names }``) and select on an argument. Other Fluent features ar
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import json
 import os
+import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -180,7 +180,7 @@ def write_compiled(language: str, folder: Path) -> Path:
 
 
 def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
+    return f"{zlib.crc32(text.encode()):08x}"
 
 
 # --- compilation

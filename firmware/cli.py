@@ -216,8 +216,7 @@ def _replay(options: argparse.Namespace) -> int:
 
 
 def _play(options: argparse.Namespace) -> int:
-    from importlib.resources import files  # noqa: PLC0415
-
+    from firmware.game.insel.board import OWN_BOARD  # noqa: PLC0415
     from firmware.hal.backends import mock_hardware  # noqa: PLC0415
     from firmware.page.drawing import read_island  # noqa: PLC0415
     from firmware.page.room import Room  # noqa: PLC0415
@@ -235,7 +234,7 @@ def _play(options: argparse.Namespace) -> int:
         fields=setting.title.fields,
         language=lambda: loop.unit.settings.language,
     )
-    island = read_island(setting.configuration.board or files("firmware.game.insel") / "board.toml")
+    island = read_island(setting.configuration.board or OWN_BOARD)
     with _page_server(make_app(room, island), options.port) as server:
         print(f"The island is at {server.url} (Ctrl-C ends)", flush=True)
         if not options.no_browser:

@@ -17,7 +17,6 @@ from firmware.terms import VolcanoError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from importlib.resources.abc import Traversable
 
 T = TypeVar("T")
 _NAMES = {
@@ -138,13 +137,13 @@ class Table:
                 raise self.error(key, f"is not a key here; known: {known}")
 
 
-def read_table(path: Path | Traversable) -> Table:
+def read_table(path: Path) -> Table:
     """Read a TOML file.
 
     Raises:
         ConfigError: it is missing, unreadable, not UTF-8 or not TOML.
     """
-    name = str(path) if isinstance(path, Path) else path.name
+    name = str(path)
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
 from pathlib import Path
 
 from firmware.page.drawing import draw_alone, read_island
 
-DOCS = Path(__file__).parent.parent / "docs"
+ROOT = Path(__file__).parent.parent
 
 
 def island() -> str:
     """The board of Die Insel as a complete SVG file."""
-    return draw_alone(read_island(files("firmware.game.insel") / "board.toml"))
+    return draw_alone(read_island(ROOT / "firmware/game/insel/board.toml"))
 
 
 PICTURES = {"island.svg": island}
@@ -21,7 +20,7 @@ PICTURES = {"island.svg": island}
 def main() -> None:
     """Write every picture."""
     for name, draw in PICTURES.items():
-        (DOCS / name).write_text(draw(), encoding="utf-8")
+        (ROOT / "docs" / name).write_text(draw(), encoding="utf-8")
         print(f"docs/{name}")
 
 

@@ -1,7 +1,7 @@
 """What the firmware needs of the hardware.
 
-Each port has a real and a mock backend that differ in the lowest layer only. No port may raise into a game: a missing or
-broken part is logged once, named in `faults()`, and tried again.
+Each port has a real and a mock backend that differ in the lowest layer only. No port may raise into a game: a missing
+or broken part is logged once, named in `faults()`, and tried again.
 """
 
 from __future__ import annotations

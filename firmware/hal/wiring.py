@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass
 from enum import StrEnum
-from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from firmware.config import read_table
@@ -13,10 +13,10 @@ from firmware.terms import FIGURES, SYMBOLS, TOUCHES, Figure, Symbol, Touch
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
-    from importlib.resources.abc import Traversable
-    from pathlib import Path
 
     from firmware.config import Table
+
+OWN_WIRING = Path(__file__).with_name("wiring.toml")
 
 LOWEST_ADDRESS = 0x5A
 HIGHEST_ADDRESS = 0x5D
@@ -102,7 +102,7 @@ class Wiring:
         raise KeyError(field)
 
 
-def load_wiring(path: Path | Traversable | None, fields: Collection[str]) -> Wiring:
+def load_wiring(path: Path | None, fields: Collection[str]) -> Wiring:
     """Read a wiring file, or the one that comes with the firmware if `path` is None.
 
     Args:
@@ -112,7 +112,7 @@ def load_wiring(path: Path | Traversable | None, fields: Collection[str]) -> Wir
     Raises:
         ConfigError: something is wrong, missing or used twice; file, line and key are named.
     """
-    root = read_table(files("firmware.hal") / "wiring.toml" if path is None else path)
+    root = read_table(path or OWN_WIRING)
     i2c = root.table("i2c")
     bus, clock_hz = i2c.whole("bus", 1, low=0), i2c.whole("clock_hz", 400_000, low=10_000, high=400_000)
     i2c.done()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
+from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -18,13 +19,12 @@ from firmware.terms import SYMBOLS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from importlib.resources.abc import Traversable
     from pathlib import Path
 
     from firmware.config import Table
 
 FIELD_RADIUS = 420
-HALF_VIEW = 500
+HALF_VIEW = 482
 COMPASS = ("n", "ne", "e", "se", "s", "sw", "w", "nw")
 
 Point = tuple[float, float]
@@ -50,7 +50,7 @@ class Island:
     paths: tuple[tuple[Point, Point], ...]
 
 
-def read_island(path: Path | Traversable) -> Island:
+def read_island(path: Path) -> Island:
     """The picture's data from a board file.
 
     Raises:
@@ -100,9 +100,9 @@ def draw(island: Island) -> str:
     Every field is a ``<g data-field=…>`` with its ``data-zone``, ``data-kind`` and ``data-compass``; empty layers
     ``#tokens`` and ``#pawns`` wait for what appears in a game; lights are ``<g data-symbol=…>``.
     """
+    view = f"{-HALF_VIEW} {-HALF_VIEW} {2 * HALF_VIEW} {2 * HALF_VIEW}"
     parts = [
-        f'<svg id="island" class="island" viewBox="{-HALF_VIEW} {-HALF_VIEW} {2 * HALF_VIEW} {2 * HALF_VIEW}" '
-        'xmlns="http://www.w3.org/2000/svg" role="group">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" id="island" class="island" role="group" viewBox="{view}">',
         _GRADIENTS,
         *_ground(),
         *_forest(island),
@@ -132,7 +132,8 @@ def draw_alone(island: Island) -> str:
 _GRADIENTS = """<defs>
 <radialGradient id="halo"><stop offset="0" class="halo-core"/><stop offset=".35" class="halo-glow"/>
 <stop offset="1" class="halo-edge"/></radialGradient>
-<radialGradient id="shallows"><stop offset=".78" class="shallow"/><stop offset="1" class="shallow-edge"/></radialGradient>
+<radialGradient id="shallows"><stop offset=".78" class="shallow"/>
+<stop offset="1" class="shallow-edge"/></radialGradient>
 <radialGradient id="lava"><stop offset="0" class="lava-core"/><stop offset=".55" class="lava-glow"/>
 <stop offset="1" class="lava-edge"/></radialGradient>
 </defs>"""
@@ -161,9 +162,7 @@ def _blob(radius: float, name: str, phase: float = 0.0) -> str:
         )
         points.append(polar(degrees, radius * (1 + wave)))
     middles = [_between(points[index - 1], point) for index, point in enumerate(points)]
-    curve = " ".join(
-        f"Q{_xy(point)} {_xy(middles[(index + 1) % len(middles)])}" for index, point in enumerate(points)
-    )
+    curve = " ".join(f"Q{_xy(point)} {_xy(middles[(index + 1) % len(middles)])}" for index, point in enumerate(points))
     return f'<path class="{name}" d="M{_xy(middles[0])} {curve}Z"/>'
 
 
@@ -188,7 +187,7 @@ def _forest(island: Island) -> Iterator[str]:
             )
     yield "</g>"
     yield '<g class="palms">'
-    for index, at in _sunflower(96, 362, 412):
+    for _, at in _sunflower(96, 362, 412):
         if _free(island, at, field=46, path=20):
             yield f'<use href="#icon-palm" x="{at[0] - 14:.1f}" y="{at[1] - 22:.1f}" width="28" height="28"/>'
     yield "</g>"
@@ -240,7 +239,7 @@ def _volcano() -> Iterator[str]:
         x, y = polar(index * 72, 77)
         yield (
             f'<g class="light" data-symbol="{symbol}" transform="translate({x:.1f} {y:.1f})">'
-            '<circle class="halo" r="50" fill="url(#halo)"/><circle class="socket" r="20"/>'
+            '<circle class="halo" r="64" fill="url(#halo)"/><circle class="socket" r="20"/>'
             f'<use class="glyph" href="#icon-{symbol}" x="-14" y="-14" width="28" height="28"/></g>'
         )
     yield "</g>"
@@ -249,28 +248,30 @@ def _volcano() -> Iterator[str]:
 def _boat(spot: Spot) -> str:
     x, y = spot.at
     degrees = math.degrees(math.atan2(x, -y))
-    at = polar(degrees + 2, 1.17 * math.hypot(x, y))
+    at = polar(degrees - 6, 1.175 * math.hypot(x, y))
     return (
-        f'<g class="boat" transform="translate({_xy(at)}) rotate({degrees + 64:.0f})">'
-        '<use href="#icon-boat" x="-24" y="-24" width="48" height="48"/></g>'
+        f'<g class="boat" transform="translate({_xy(at)}) rotate({degrees - 22:.0f})">'
+        '<use href="#icon-boat" x="-27" y="-27" width="54" height="54"/></g>'
     )
 
 
+_BODIES = {
+    "site": """<path class="slab-shade" d="{slab}" transform="translate(1.5 4)"/><path class="slab" d="{slab}"/>""",
+    "ruin": """<circle class="slab-shade" r="26" cx="1.5" cy="4"/><circle class="slab" r="26"/>
+<circle class="ring" r="21"/>
+<use class="ruin-columns" href="#icon-ruin" x="-17" y="-18" width="34" height="34"/>""",
+    "statue": """<ellipse class="slab-shade" cx="1.5" cy="19" rx="25" ry="12"/>
+<ellipse class="slab" cy="15" rx="24" ry="11"/>
+<use class="statue-head" href="#icon-statue" x="-25" y="-36" width="50" height="54"/>""",
+}
+
+
 def _field(spot: Spot) -> str:
-    body = {
-        "site": '<path class="slab-shade" d="{0}" transform="translate(1.5 4)"/><path class="slab" d="{0}"/>'.format(
-            _slab(spot)
-        ),
-        "ruin": '<circle class="slab-shade" r="26" cx="1.5" cy="4"/><circle class="slab" r="26"/>'
-        '<circle class="ring" r="21"/><use class="ruin-columns" href="#icon-ruin" x="-17" y="-18" width="34" height="34"/>',
-        "statue": '<ellipse class="slab-shade" cx="1.5" cy="19" rx="25" ry="12"/>'
-        '<ellipse class="slab" cy="15" rx="24" ry="11"/>'
-        '<use class="statue-head" href="#icon-statue" x="-25" y="-36" width="50" height="54"/>',
-    }[spot.kind]
+    boat = "yes" if spot.boat else "no"
     return (
-        f'<g class="field" data-field="{spot.field}" data-kind="{spot.kind}" data-zone="{spot.zone}" '
-        f'data-compass="{spot.compass}" data-boat="{"yes" if spot.boat else "no"}" transform="translate({_xy(spot.at)})">'
-        f'<circle class="reach" r="34"/><circle class="mark" r="33"/>{body}</g>'
+        f'<g class="field" data-field="{escape(spot.field)}" data-kind="{spot.kind}" data-zone="{escape(spot.zone)}" '
+        f'data-compass="{spot.compass}" data-boat="{boat}" transform="translate({_xy(spot.at)})">'
+        f'<circle class="reach" r="34"/><circle class="mark" r="33"/>{_BODIES[spot.kind].format(slab=_slab(spot))}</g>'
     )
 
 

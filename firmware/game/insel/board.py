@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 from enum import Enum
-from importlib.resources import files
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -17,9 +17,10 @@ from firmware.terms import FIGURES, Figure, Touch
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from pathlib import Path
 
     from firmware.config import Table
+
+OWN_BOARD = Path(__file__).with_name("board.toml")
 
 SITES = ("temple", "well", "crystal", "tower")
 """The relic sites; every zone has each of them once (rulebook, The appearance of the creatures)."""
@@ -106,7 +107,7 @@ def load_board(path: Path | None = None) -> Board:
     Raises:
         ConfigError: something in the file is missing, unknown or contradictory; names file, line and key.
     """
-    table = read_table(files(__package__) / "board.toml" if path is None else path)
+    table = read_table(path or OWN_BOARD)
     zones = _zones(table)
     special = table.table("special")
     in_zones = tuple(field for fields in zones.values() for field in fields)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass
-from importlib.resources import files
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -17,10 +17,11 @@ from firmware.game.insel.board import CREATURES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from firmware.config import Table
     from firmware.game.kernel import Odds, Outcome
+
+OWN_TUNING = Path(__file__).with_name("tuning.toml")
 
 LEVELS = ("beginner", "advanced", "expert")
 GRADES = ("K", "I", "D")
@@ -163,7 +164,7 @@ def load_tuning(path: Path | None = None) -> Tuning:
     Raises:
         ConfigError: something in the file is missing, unknown or out of range; names file, line and key.
     """
-    sheet = _Sheet(read_table(files(__package__) / "tuning.toml" if path is None else path))
+    sheet = _Sheet(read_table(path or OWN_TUNING))
     tuning = Tuning(
         enter_turns=sheet.table("entering").whole("turns_of_each", low=1),
         sites=_sites(sheet),

@@ -305,7 +305,7 @@ def word(command: Json, key: str, kind: type[W]) -> W:
     Raises:
         CommandError: it is missing or unknown.
     """
-    value = command.get(key)
+    value: Any = command.get(key)
     try:
         return kind(value)
     except ValueError:

@@ -19,7 +19,7 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
@@ -28,7 +28,7 @@ from firmware.page.room import CommandError
 from firmware.terms import VolcanoError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Collection
+    from collections.abc import Callable, Collection
     from pathlib import Path
 
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -45,12 +45,12 @@ BEAT_S = 10.0
 WAITING_MESSAGES = 1000
 """Messages that may wait for a slow browser before its stream is cut; it reconnects and gets a snapshot."""
 
+POLICY = (
+    b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; media-src 'self'; "
+    b"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
 HEADERS = (
-    (
-        b"content-security-policy",
-        b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-        b"media-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-    ),
+    (b"content-security-policy", POLICY),
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
     (b"referrer-policy", b"no-referrer"),
@@ -121,7 +121,7 @@ def make_app(
         return JSONResponse(room.snapshot())
 
     async def events(_: Request) -> Response:
-        return StreamingResponse(stream(room, beat_s), media_type="text/event-stream")
+        return EventStream(room, beat_s)
 
     async def do(request: Request) -> Response:
         try:
@@ -173,29 +173,63 @@ async def _command(request: Request) -> Json:
     return command
 
 
-async def stream(room: Room, beat_s: float) -> AsyncIterator[str]:
-    """Server-sent events: ``snapshot`` first, then ``row``, ``room``, ``trouble`` as they come, ``beat`` in silence."""
-    loop = asyncio.get_running_loop()
-    messages: asyncio.Queue[str | None] = asyncio.Queue()
+class EventStream(Response):
+    """Server-sent events: ``snapshot`` first, then ``row``, ``room``, ``trouble`` as they come, ``beat`` in silence.
 
-    def put(name: str, data: Json) -> None:
-        line = f"event: {name}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n"
-        if not loop.is_closed():
-            loop.call_soon_threadsafe(messages.put_nowait, line)
+    The room hears at once when the browser goes, also while nothing is being sent.
+    """
 
-    leave = room.join(put)
-    try:
-        yield "retry: 1000\n\n"
-        while messages.qsize() <= WAITING_MESSAGES:
-            try:
-                message = await asyncio.wait_for(messages.get(), beat_s)
-            except TimeoutError:
-                message = "event: beat\ndata: {}\n\n"
-            if message is None:
-                break
-            yield message
-    finally:
-        leave()
+    media_type = "text/event-stream"
+
+    def __init__(self, room: Room, beat_s: float) -> None:
+        self.status_code = 200
+        self.background = None
+        self.body = b""
+        self.init_headers()
+        del self.headers["content-length"]
+        self._room = room
+        self._beat_s = beat_s
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 - ASGI's signature
+        """Send until the browser goes or the server stops."""
+        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+        tasks = {asyncio.create_task(self._send_all(send)), asyncio.create_task(_gone(receive))}
+        try:
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        for task in done:
+            if (error := task.exception()) and not isinstance(error, OSError):  # OSError: the browser went meanwhile
+                raise error
+
+    async def _send_all(self, send: Send) -> None:
+        loop = asyncio.get_running_loop()
+        messages: asyncio.Queue[str] = asyncio.Queue()
+
+        def put(name: str, data: Json) -> None:
+            line = f"event: {name}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n"
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(messages.put_nowait, line)
+
+        leave = self._room.join(put)
+        try:
+            message = "retry: 1000\n\n"
+            while messages.qsize() <= WAITING_MESSAGES:
+                await send({"type": "http.response.body", "body": message.encode(), "more_body": True})
+                try:
+                    message = await asyncio.wait_for(messages.get(), self._beat_s)
+                except TimeoutError:
+                    message = "event: beat\ndata: {}\n\n"
+            await send({"type": "http.response.body", "body": b""})
+        finally:
+            leave()
+
+
+async def _gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
 
 
 class PageServer:

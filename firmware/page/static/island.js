@@ -4,6 +4,7 @@ import { fieldName, word } from "./words.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const FIGURES = ["white", "red", "green", "black"];
+const ASIDE = 15; // a figure stands beside what lies on the field, so that both are seen
 const svg = document.getElementById("island");
 const tokens = document.getElementById("tokens");
 const pawns = document.getElementById("pawns");
@@ -60,8 +61,8 @@ export function showFigures(places, selected, hold) {
     const crowd = crowds.get(field);
     const index = crowd.indexOf(figure);
     const [x, y] = position(field);
-    const across = (index - (crowd.length - 1) / 2) * 24;
-    pawn.style.transform = `translate(${x + across}px, ${y + (index % 2) * 5}px)`;
+    const across = ASIDE + index * 21 - (crowd.length > 2 ? (crowd.length - 2) * 14 : 0);
+    pawn.style.transform = `translate(${x + across}px, ${y + 4 + (index % 2) * 5}px)`;
   }
   const order = [...pawnOf.values()].sort((one, other) => height(one) - height(other));
   if (order.some((pawn, index) => pawns.children[index] !== pawn)) pawns.append(...order);
@@ -183,8 +184,8 @@ function statueToken(field, { laid, awake }) {
 
 function creatureToken(creature, field) {
   const token = standing(field, `token creature creature-${creature}`,
-    draft("circle", { class: "ember", r: 34, fill: "url(#lava)", cx: 20, cy: -20 }),
-    draft("circle", { r: 17, cx: 20, cy: -20 }), use(creature, 25, 20, -20));
+    draft("circle", { class: "ember", r: 34, fill: "url(#lava)", cx: -20, cy: -21 }),
+    draft("circle", { r: 17, cx: -20, cy: -21 }), use(creature, 25, -20, -21));
   token.append(draft("title", {}, word(creature)));
   return token;
 }

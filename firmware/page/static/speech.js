@@ -35,9 +35,7 @@ function add(item, quiet) {
 }
 
 function voiceName(voice) {
-  const base = voice.split(/[_-]/)[0];
-  for (const key of [`${voice}_voice`, voice, `${base}_voice`, base]) if (has(key)) return word(key);
-  return voice;
+  return word(has(`${voice}_voice`) ? `${voice}_voice` : voice);
 }
 
 export function say(row, quiet = false) {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -96,6 +97,26 @@ def test_a_wrong_file_is_named_with_line_and_key(tmp_path: Path, old: str, new: 
     assert int(line) > 1
     assert problem in message
     assert "\n" not in message
+
+
+@pytest.mark.parametrize(
+    ("pattern", "new", "problem"),
+    [
+        (r"(?s)\[zones\].*?\n\n", "[zones]\n", "zones: has no zone"),
+        (r"(?s)turns = \[.*\]", "turns = []", "turns: has no turn"),
+        (r', "beach-nw"\]\njungle', "]\njungle", "no zone has the beachcomber"),
+    ],
+)
+def test_an_island_without_zones_turns_or_people_is_refused(
+    tmp_path: Path, pattern: str, new: str, problem: str
+) -> None:
+    path = tmp_path / "board.toml"
+    text = TEXT.replace('beach  = ["beachcomber"]\njungle', "jungle").replace(
+        '"beach-nw"]\n\n# Zone', '"jungle-n"]\n\n# Zone'
+    )
+    path.write_text(re.sub(pattern, new, text if "beachcomber" in problem else TEXT), encoding="utf-8")
+    with pytest.raises(ConfigError, match=problem):
+        load_board(path)
 
 
 def test_an_island_in_two_pieces_is_refused(tmp_path: Path) -> None:

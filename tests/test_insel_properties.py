@@ -88,7 +88,7 @@ def check(state: InselState) -> None:
         assert state.places[state.pending.figure] == state.pending.field
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(STARTS, MOVES, st.integers(0, 2**64 - 1), st.booleans())
 def test_random_contacts(start: Contact, moves: list[Contact | Touch], seed: int, wild: bool) -> None:
     state = RULES.start(start, seed)

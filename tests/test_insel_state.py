@@ -131,6 +131,11 @@ def change(row: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
         ("guardians.ruin-n.resting", True, "guardians.ruin-n.resting"),
         ("guardians.ruin-n.relic", "gold", "guardians.ruin-n.relic"),
         ("guardians.beach-s", {}, "guardians.beach-s"),
+        (
+            "guardians.ruin-e",
+            {"relic": "amulet", "demand": 8, "gifts": [], "resting": False},
+            "guardians.ruin-e",
+        ),
         ("statues.statue-e", 8, "statues.statue-e"),
         ("statues.statue-e", ..., "statues.statue-e"),
         ("ariki_turn", 0, "ariki_turn"),
@@ -159,6 +164,15 @@ def test_a_damaged_line_is_named_by_its_key(path: str, value: object, named: str
     message = str(error.value)
     assert message.startswith(f"state: {named}")
     assert "\n" not in message
+
+
+def test_with_seven_creatures_a_game_is_over() -> None:
+    row = row_of(busy_game())
+    row["ambush"], row["fed"] = False, []
+    places = ("statue-s", "ruin-e", "ruin-s", "ruin-w", "beach-s")
+    row["creatures"] |= zip(("spider", "snake", "dragon", "gnome", "golem"), places, strict=True)
+    with pytest.raises(StateError, match="creatures: all seven"):
+        RULES.load(row)
 
 
 def test_no_object_is_no_state() -> None:

@@ -109,7 +109,7 @@ class Console:
         if not isinstance(row, dict) or row.get("event") != "state":
             raise StateError("state: is no line that the command state printed")
         self.unit.restore(row, self.now)
-        self.settings = self.unit.settings
+        self.settings, self.low_battery = self.unit.settings, self.unit.low_battery
         self._flush()
 
     def command(self, line: str) -> bool:
@@ -144,7 +144,8 @@ class Console:
             case ["chance", kind, outcome]:
                 self._queue(kind, outcome)
             case ["state"]:
-                self.write({"t": round(self.now, 3), "event": "state", **self.unit.dump()})
+                state = self.unit.dump(unfinished(self.records))
+                self.write({"t": round(self.now, 3), "event": "state", **state})
             case ["power", "off"]:
                 self._power_off()
             case ["power", "on", *held] if held in ([], ["held"]):

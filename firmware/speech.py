@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
-from firmware.terms import Pause, Rank, Say, Sound, Stop, Symbols
+from firmware.terms import Pause, Rank, Say, Sound, SoundName, Stop, Symbol, Symbols
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from typing import Any
 
     from firmware.terms import Cue, Item
 
@@ -27,6 +28,8 @@ class Speech:
     def __init__(self) -> None:
         self.waiting: deque[Item] = deque()
         self.current: Say | Sound | Pause | None = None
+        self._earlier: tuple[Item, ...] = ()
+        """Facts of earlier announcements that were still to be heard when the present one began."""
 
     @property
     def idle(self) -> bool:
@@ -46,6 +49,21 @@ class Speech:
         """Something more important comes: chatter fades out and is dropped, facts stay."""
         self.waiting = deque(item for item in self.waiting if _rank(item) not in LIGHT)
         return self._break_off(*LIGHT)
+
+    def announce(self) -> list[Cue]:
+        """A new announcement follows: chatter gives way, what is left counts as earlier."""
+        stopped = self.give_way()
+        under_way = [] if self.current is None else [self.current]
+        self._earlier = (*under_way, *self.waiting)
+        return stopped
+
+    def again(self) -> list[Cue]:
+        """The announcement is to be said again from its beginning; earlier facts, not heard yet, come first."""
+        self.waiting = deque(item for item in self.waiting if self._is_earlier(item))
+        return [] if self._is_earlier(self.current) else self._break_off(*Rank, None)
+
+    def _is_earlier(self, item: Item | None) -> bool:
+        return any(item is each for each in self._earlier)
 
     def cut_in(self, items: Sequence[Item]) -> list[Cue]:
         """An error is heard at once: chatter breaks off for it and is then said again; facts finish first."""
@@ -107,3 +125,43 @@ class Speech:
 
 def _rank(item: Item | None) -> Rank | None:
     return item.rank if isinstance(item, Say | Sound) else None
+
+
+# --- announcements as JSON, for a saved state
+
+
+def dump_items(items: Iterable[Item]) -> list[list[Any]]:
+    """Items as JSON rows; wordings are chosen anew when they are said."""
+    rows: list[list[Any]] = []
+    for item in items:
+        if isinstance(item, Say):
+            rows.append(["say", item.line, item.rank.value, dict(item.args)])
+        elif isinstance(item, Sound):
+            rows.append(["sound", item.name.value, item.rank.value])
+        elif isinstance(item, Symbols):
+            rows.append(["symbols", [symbol.value for symbol in item.lit]])
+        elif isinstance(item, Pause):
+            rows.append(["pause", item.ms])
+    return rows
+
+
+def load_items(rows: Iterable[Sequence[Any]]) -> list[Item]:
+    """The items of which `dump_items` made the rows.
+
+    Raises:
+        ValueError: a row is none of those.
+    """
+    items: list[Item] = []
+    for row in rows:
+        match row:
+            case ["say", str(line), rank, dict(args)]:
+                items.append(Say(line, tuple(sorted(args.items())), Rank(rank)))
+            case ["sound", name, rank]:
+                items.append(Sound(SoundName(name), Rank(rank)))
+            case ["symbols", list(lit)]:
+                items.append(Symbols(tuple(map(Symbol, lit))))
+            case ["pause", int(ms)]:
+                items.append(Pause(ms))
+            case _:
+                raise ValueError(f"{row!r} is nothing that can be said or shown")
+    return items

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 from firmware.game import kernel
 from firmware.game.kernel import Begun, Chance, Ended, Event, Played, Record, StateError, event, next_random
 from firmware.identity import identify
-from firmware.speech import Speech
+from firmware.speech import Speech, dump_items, load_items
 from firmware.terms import (
     FIGURES,
     SYMBOLS,
@@ -153,6 +153,10 @@ class Mode(StrEnum):
     OVER = "over"
 
 
+NOT_YET = (Mode.OFF, Mode.WEAK, Mode.GREETING, Mode.SETTINGS)
+"""Before the greeting has ended: what the journal holds has not been resumed."""
+
+
 @dataclass(slots=True)
 class _Seeds:
     generator: int
@@ -195,7 +199,8 @@ class Unit:
         self._asked: Grip | None = None
         self._inferred: tuple[Contact, Say] | None = None
         self._unfinished: Sequence[Record] = ()
-        self._low_battery = False
+        self.low_battery = False
+        """Whether the batteries were weak at power-on."""
         self._asleep = False
         self._question_repeated = False
         self._now = 0.0
@@ -214,16 +219,13 @@ class Unit:
         """The slide switch is on; `held` with the push button held, `unfinished` from the journal."""
         self._now = self._last_input = now
         self._unfinished = unfinished
-        self._low_battery = low_battery
+        self.low_battery = low_battery
         self._out.append(PoweredOn())
         if held:
             self._enter_settings()
         elif low_battery:
             self._out.append(BatteryLow())
-            self.mode = Mode.WEAK
-            self._next_beep = now
-            self.speech.add([Symbols((Symbol.ARIKI,), blink=True)])
-            self._beep()
+            self._weaken()
         else:
             self._greet()
         self._go_on()
@@ -318,21 +320,30 @@ class Unit:
 
     # --- state
 
-    def dump(self) -> Json:
-        """The unit and its game as one JSON object."""
+    def dump(self, unfinished: Sequence[Record] = ()) -> Json:
+        """The unit and its game as one JSON object; `unfinished` is what the journal holds for a unit that is off."""
+        rules, game = self.rules, self.game
+        if self.mode in NOT_YET:
+            rules, game, _ = self._unfinished_game(self._unfinished or unfinished)
+        asked, inferred = self._asked, self._inferred[0] if self._inferred else None
         return {
             "mode": self.mode.value,
             "language": self.settings.language,
             "volume": self.settings.volume,
             "seed": self._seeds.generator,
             "errors": self._errors,
-            "low_battery": self._low_battery,
-            "rules": self.rules.name if self.rules else None,
-            "game": self.game.dump() if self.rules else None,
+            "low_battery": self.low_battery,
+            "lit": [symbol.value for symbol in self.lit.lit],
+            "asked": [asked.field, asked.touch.value] if asked else None,
+            "inferred": [inferred.figure.value, inferred.field, inferred.touch.value] if inferred else None,
+            "resumed": self._resumed,
+            "repeat": dump_items(self._to_repeat()),
+            "rules": rules.name if rules else None,
+            "game": game.dump() if rules else None,
         }
 
     def restore(self, row: Json, now: float = 0.0) -> None:
-        """Go on from a `dump()`, silently.
+        """Go on from a `dump()`: the lights are as they were, and what was being said is not.
 
         Raises:
             StateError: naming the key that is wrong.
@@ -341,23 +352,50 @@ class Unit:
             mode = Mode(row["mode"])
             settings = Settings(row["language"], row["volume"]).checked()
             seed, errors = int(row["seed"]), int(row["errors"])
-            low_battery, name = bool(row["low_battery"]), row["rules"]
-            game = row["game"]
+            low_battery, resumed, name, game = bool(row["low_battery"]), bool(row["resumed"]), row["rules"], row["game"]
+            lit, repeatable = tuple(map(Symbol, row["lit"])), load_items(row["repeat"])
+            asked = Grip(self._field(row["asked"][0]), Touch(row["asked"][1])) if row["asked"] else None
+            inferred = row["inferred"]
+            contact = Contact(Figure(inferred[0]), self._field(inferred[1]), Touch(inferred[2])) if inferred else None
         except KeyError as error:
             raise StateError(f"state: {error.args[0]} is missing") from error
-        except (ValueError, TypeError) as error:
+        except (ValueError, TypeError, IndexError) as error:
             raise StateError(f"state: {error}") from error
-        rules = self._rules_named(name) if name is not None else None
-        if (rules is None) != (mode not in (Mode.PLAYING, Mode.OVER)):
-            raise StateError(f"state: mode {mode.value} does not go with rules {name}")
-        if rules is not None:
-            self._begin(rules, rules.load(game))
-        self._seeds.generator, self._errors, self._low_battery = seed, errors, low_battery
-        self.mode, self.settings, self._texts = mode, settings, self._load_texts(settings.language)
         self._now = self._last_input = self._idle_since = now
+        self._restore_game(mode, name, game)
+        self._seeds.generator, self._errors, self.low_battery, self._resumed = seed, errors, low_battery, resumed
+        self.mode, self.settings, self._texts = mode, settings, self._load_texts(settings.language)
+        self._asked, self._repeatable = asked, repeatable
         if mode is Mode.GREETING:
             self._greet()
-            self._go_on()
+        elif mode is Mode.WEAK:
+            self._weaken()
+        else:
+            self.speech.add([Symbols(lit)])
+        if contact is not None:
+            self._say_inferred(contact)
+        self._go_on()
+
+    def _restore_game(self, mode: Mode, name: object, row: Any) -> None:
+        """The game under way, or the one that will go on after the greeting; it is recorded from here on."""
+        rules = self._rules_named(name) if name is not None else None
+        game: Any = rules.load(row) if rules else None
+        fits = {Mode.PLAYING: rules and not rules.over(game), Mode.OVER: rules and rules.over(game)}
+        if not fits.get(mode, mode in NOT_YET or rules is None):
+            raise StateError(f"state: mode {mode.value} does not go with this game of {name}")
+        if rules is None:
+            return
+        self._begin(rules, game)
+        if mode is Mode.OVER:
+            self._out.append(Ended("over"))
+        elif mode in NOT_YET:
+            self._unfinished = [Begun(rules.name, game.dump())]
+            self.rules = self.game = None
+
+    def _field(self, name: object) -> str:
+        if name not in self.title.fields:
+            raise ValueError(f"{name!r} is no field")
+        return str(name)
 
     def _rules_named(self, name: object) -> Rules[Any]:
         for rules in (self.title.intro, self.title.game):
@@ -370,6 +408,11 @@ class Unit:
 
     # --- power-on
 
+    def _weaken(self) -> None:
+        self.mode = Mode.WEAK
+        self.speech.add([Symbols((Symbol.ARIKI,), blink=True)])
+        self._beep()
+
     def _greet(self) -> None:
         self.mode = Mode.GREETING
         self._out += self.speech.clear()
@@ -379,13 +422,13 @@ class Unit:
         if self._unfinished and self._resume():
             return
         self._become_ready()
-        if self._low_battery:
+        if self.low_battery:
             self._speak([say("batteries-weak", rank=Rank.CHATTER)])
         self._speak([say("welcome", rank=Rank.CHATTER), say("how-to-start", rank=Rank.CHATTER)])
 
     def _become_ready(self) -> None:
         self.mode = Mode.READY
-        self._resumed, self._give_up_until = False, -1.0
+        self._resumed, self._give_up_until, self._asked = False, -1.0, None
         self.rules = self.game = None
         self._errors = 0
         self._repeatable = [say("how-to-start", rank=Rank.CHATTER)]
@@ -393,13 +436,9 @@ class Unit:
         self._out.append(Ready())
 
     def _resume(self) -> bool:
-        records, self._unfinished = self._unfinished, ()
-        try:
-            rules = self._rules_named(cast("Begun", records[0]).rules)
-            game, self._told = kernel.replay(rules, records, compare=False)
-        except StateError:
-            return False
-        if not rules.resumes or rules.over(game):
+        rules, game, self._told = self._unfinished_game(self._unfinished)
+        self._unfinished = ()
+        if rules is None:
             return False
         self.mode, self.rules, self.game = Mode.PLAYING, rules, game
         self._out.append(Resumed(rules.last(game), rules.pending(game)))
@@ -408,6 +447,17 @@ class Unit:
         self._speak(self._repeatable)
         self._resumed = True
         return True
+
+    def _unfinished_game(self, records: Sequence[Record]) -> tuple[Rules[Any] | None, Any, Sequence[Event]]:
+        """What the records lead to: rules, state and last events; no rules if it is nothing to go on with."""
+        if not records:
+            return None, None, ()
+        try:
+            rules = self._rules_named(cast("Begun", records[0]).rules)
+            game, told = kernel.replay(rules, records, compare=False)
+        except StateError:
+            return None, None, ()
+        return (rules, game, told) if rules.resumes and not rules.over(game) else (None, None, ())
 
     def _give_up(self) -> None:
         self._out.append(Ended("stopped"))
@@ -435,12 +485,15 @@ class Unit:
         if who.inferred and self._refusal(contact) is None:
             self._out.append(FigureInferred(who.figure))
             self._out += self.speech.give_way()
-            line = "explores" if grip.touch is Touch.EXPLORE else "inferred"
-            spoken = self._voiced([say(line, rank=Rank.CHATTER, figure=who.figure)])
-            self.speech.add(spoken)
-            self._inferred = contact, cast("Say", spoken[0])
+            self._say_inferred(contact)
         else:
             self._contact(contact)
+
+    def _say_inferred(self, contact: Contact) -> None:
+        line = "explores" if contact.touch is Touch.EXPLORE else "inferred"
+        spoken = self._voiced([say(line, rank=Rank.CHATTER, figure=contact.figure)])
+        self.speech.add(spoken)
+        self._inferred = contact, cast("Say", spoken[0])
 
     def _refusal(self, contact: Contact) -> str | None:
         """Why this contact would be rejected, None if it would be accepted; nothing changes."""
@@ -496,7 +549,7 @@ class Unit:
             self._end()
 
     def _begin(self, rules: Rules[Any], game: Any, before: Json | None = None) -> None:
-        self.mode, self.rules, self.game = Mode.PLAYING, rules, game
+        self.mode, self.rules, self.game, self._asked = Mode.PLAYING, rules, game, None
         self._out.append(Begun(rules.name, before or game.dump()))
 
     def _tell(self, events: Sequence[Event]) -> None:
@@ -505,7 +558,7 @@ class Unit:
         self._question_repeated = False
         self._told = events
         self._repeatable = []
-        self._out += self.speech.give_way()
+        self._out += self.speech.announce()
         self._out += events
         self._speak(self.title.script.cues(events, self.game))
 
@@ -516,7 +569,7 @@ class Unit:
             self._become_ready()
             return
         self.mode = Mode.OVER
-        if self._low_battery:
+        if self.low_battery:
             self._speak([say("batteries-weak")])
 
     def _reject(self, reason: str) -> None:
@@ -529,7 +582,7 @@ class Unit:
         self._out += self.speech.cut_in(self._voiced(items))
 
     def _rock(self, contact: Contact) -> None:
-        self._out += self.speech.give_way()
+        self._out += self.speech.announce()
         rules = self.rules
         if self.mode is Mode.PLAYING and rules is self.title.game:
             events = rules.rock(self.game, contact)
@@ -572,10 +625,14 @@ class Unit:
 
     def _repeat(self) -> None:
         self._out.append(Repeated())
-        self._out += self.speech.clear()
-        told = self._told
-        items = self._repeatable or self.title.script.cues(told, self.game, repeat=True)
-        self._speak(items)
+        self._out += self.speech.again()
+        self._speak(self._to_repeat())
+        if self._asked is not None:
+            self._speak([say("who")])
+
+    def _to_repeat(self) -> list[Item]:
+        """The last announcement, numbers spoken."""
+        return self._repeatable or self.title.script.cues(self._told, self.game, repeat=True)
 
     # --- settings: the button held at power-on
 

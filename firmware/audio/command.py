@@ -55,9 +55,7 @@ def add_sounds_command(commands: Any, around: Surroundings) -> None:
     listing = action("list", _list, "what is in the packs")
     listing.add_argument("words", nargs="*", metavar="WORD", help="only clips whose name, voice or text contain it")
     play = action("play", _play, "hear sounds and lines")
-    play.add_argument(
-        "names", nargs="+", metavar="NAME", help="a sound, a line, or a clip's full name as list shows it"
-    )
+    play.add_argument("names", nargs="+", metavar="NAME", help="a sound, a line, or a clip's name as list shows it")
 
 
 def _languages(options: argparse.Namespace, around: Surroundings) -> Sequence[str]:

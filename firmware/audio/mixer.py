@@ -81,6 +81,7 @@ class MixerPlayer:
         self._opening: _Opening | None = None
         self._retry_s = RETRY_S[0]
         self._retry_at = clock()
+        self._lost = False
         self._closed = False
         # The side of the mixer that sounds, and what is queued behind it.
         self._deck = 0
@@ -215,18 +216,21 @@ class MixerPlayer:
     # --- losing and finding the sound card
 
     def _take(self, opening: _Opening) -> None:
-        if opening.mixer is not None:
-            self._mixer = opening.mixer
-            if self._retry_s > RETRY_S[0]:
-                _log.warning("sound: %s works again", self._card or "the sound card")
-            self._retry_s = RETRY_S[0]
+        if opening.mixer is None:
+            self._lost = True
+            self._retry_at = self._clock() + self._retry_s
+            self._retry_s = min(2 * self._retry_s, RETRY_S[1])
+            self._name_once(str(opening.problem))
             return
-        self._retry_at = self._clock() + self._retry_s
-        self._retry_s = min(2 * self._retry_s, RETRY_S[1])
-        self._name_once(str(opening.problem))
+        self._mixer = opening.mixer
+        self._retry_s = RETRY_S[0]
+        if self._lost:
+            self._lost = False
+            _log.warning("sound: %s works again", self._card or "the sound card")
 
     def _lose(self, problem: str) -> None:
         _log.warning("sound: %s %s; trying again", self._card or "the sound card", problem)
+        self._lost = True
         mixer, self._mixer = self._mixer, None
         self._cache.clear()
         self._sounding = []

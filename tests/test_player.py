@@ -1,0 +1,408 @@
+"""Players: one cue at a time, joined without a gap, and never a reason for a game to stop."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import wave
+from array import array
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from firmware.audio.mixer import OVERDUE_S, RATE_HZ, MixerPlayer
+from firmware.audio.pack import Clip
+from firmware.audio.player import RecordingPlayer, SilentPlayer
+from firmware.terms import MS_PER_CHARACTER, Cue, Say, Sound, SoundName, Symbols
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from firmware.audio.player import Player
+
+HARP, BIRD, BEEP, POINT = (Sound(name) for name in (SoundName.HARP, SoundName.BIRD, SoundName.BEEP, SoundName.POINT))
+LEVELS = {HARP: 1000, BIRD: 2000, BEEP: 3000, POINT: 4000}
+FRAMES = {HARP: 24_001, BIRD: 30_011, BEEP: 20_000, POINT: 16_801}
+"""No multiple of the mixer's buffer, so that a gap would show."""
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@dataclass
+class Clips:
+    """Clips of constant level, so that every sample tells whose it is."""
+
+    folder: Path
+    paths: dict[Say | Sound, Path] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for cue, level in LEVELS.items():
+            self.paths[cue] = self.folder / f"{cue.name}.wav"
+            with wave.open(str(self.paths[cue]), "wb") as file:
+                file.setnchannels(1)
+                file.setsampwidth(2)
+                file.setframerate(RATE_HZ)
+                file.writeframes(array("h", [level]).tobytes() * FRAMES[cue])
+
+    def find(self, cue: Say | Sound) -> Clip | None:
+        path = self.paths.get(cue)
+        return Clip(path, FRAMES[cue] * 1000 // RATE_HZ) if path and isinstance(cue, Sound) else None
+
+
+@pytest.fixture
+def clips(tmp_path: Path) -> Clips:
+    return Clips(tmp_path)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+# --- the silent player
+
+
+def test_a_cue_lasts_its_nominal_time(clock: Clock) -> None:
+    player = SilentPlayer(clock)
+    player.play(Say("points", text="Two points."))
+    lasts = len("Two points.") * MS_PER_CHARACTER / 1000
+    assert not player.poll(clock.now + lasts - 0.001)
+    assert player.poll(clock.now + lasts)
+    assert not player.poll(clock.now + 60)
+
+
+def test_a_successor_begins_when_its_predecessor_ended_however_late_that_is_seen(clock: Clock) -> None:
+    player = SilentPlayer(clock)
+    player.play(POINT, POINT)
+    clock.now += 0.360
+    assert player.poll(clock.now)
+    player.play(POINT)
+    assert not player.poll(100.699)
+    assert player.poll(100.701)
+
+
+def test_another_cue_than_the_announced_one_begins_now(clock: Clock) -> None:
+    player = SilentPlayer(clock)
+    player.play(POINT, BEEP)
+    clock.now += 1
+    assert player.poll(clock.now)
+    player.play(POINT)
+    assert not player.poll(101.349)
+    assert player.poll(101.351)
+
+
+def test_lights_are_no_successor(clock: Clock) -> None:
+    player = SilentPlayer(clock)
+    player.play(POINT, Symbols())
+    clock.now += 0.4
+    assert player.poll(clock.now)
+
+
+# --- the recording player
+
+
+def test_the_recording_player_notes_order_and_is_stepped_by_the_test() -> None:
+    player = RecordingPlayer()
+    player.play(HARP, BIRD)
+    assert not player.poll(1e9)
+    player.finish()
+    assert [player.poll(0), player.poll(0)] == [True, False]
+    player.play(BIRD)
+    player.stop(40)
+    player.set_volume(9)
+    assert (player.played, player.followings, player.stops, player.volume) == ([HARP, BIRD], [BIRD, None], [40], 5)
+    with pytest.raises(AssertionError):
+        player.finish()
+
+
+# --- the mixer, by what SDL's disk driver writes: exact samples
+
+
+@dataclass
+class Tape:
+    """A mixer player whose sound goes to a file, about three times as fast as it would be heard."""
+
+    clips: Clips
+    file: Path
+
+    def __post_init__(self) -> None:
+        self.player = MixerPlayer(self.clips, time.monotonic)
+        assert self.player.is_open
+
+    def until_ended(self) -> None:
+        give_up = time.monotonic() + 20
+        while not self.player.poll(time.monotonic()):
+            os.sched_yield()
+            assert time.monotonic() < give_up, "the cue does not end"
+
+    def until_heard(self, frames: int) -> None:
+        """So many frames have been written from now on."""
+        goal = self.file.stat().st_size + 2 * frames
+        give_up = time.monotonic() + 20
+        while self.file.stat().st_size < goal:
+            os.sched_yield()
+            assert time.monotonic() < give_up, "nothing is being played"
+
+    def samples(self) -> list[int]:
+        """All that was heard, without the silence around it."""
+        self.player.close()
+        heard = array("h")
+        heard.frombytes(self.file.read_bytes())
+        loud = [place for place, sample in enumerate(heard) if sample]
+        return list(heard[loud[0] : loud[-1] + 1]) if loud else []
+
+
+@pytest.fixture
+def tape(clips: Clips, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Tape]:
+    monkeypatch.setenv("SDL_AUDIODRIVER", "disk")
+    monkeypatch.setenv("SDL_DISKAUDIOFILE", str(tmp_path / "heard.raw"))
+    monkeypatch.setenv("SDL_DISKAUDIODELAY", "3")
+    recorded = Tape(clips, tmp_path / "heard.raw")
+    yield recorded
+    recorded.player.close()
+
+
+def whole(*cues: Sound, level: float = 1) -> list[int]:
+    return [int(LEVELS[cue] * level) for cue in cues for _ in range(FRAMES[cue])]
+
+
+def test_a_sequence_is_heard_sample_for_sample_without_a_gap(tape: Tape) -> None:
+    sequence: list[Sound] = [HARP, BIRD, POINT, POINT]
+    for cue, following in zip(sequence, [*sequence[1:], None], strict=True):
+        tape.player.play(cue, following)
+        tape.until_ended()
+    assert tape.samples() == whole(*sequence)
+
+
+def test_an_interruption_is_heard_to_its_end_over_the_fading_cue(tape: Tape) -> None:
+    tape.player.play(HARP, BIRD)
+    tape.until_heard(4000)
+    tape.player.play(BEEP)
+    tape.until_ended()
+    heard = tape.samples()
+    assert heard[-4000:] == whole(BEEP)[-4000:]
+    assert LEVELS[BIRD] not in heard
+    assert len(heard) < FRAMES[HARP] + FRAMES[BEEP]
+
+
+def test_stop_fades_and_forgets_the_successor(tape: Tape) -> None:
+    tape.player.play(HARP, BIRD)
+    tape.until_heard(4000)
+    tape.player.stop()
+    tape.until_heard(30_000)
+    assert not tape.player.poll(time.monotonic())
+    heard = tape.samples()
+    assert max(heard) == LEVELS[HARP]
+    assert len(heard) < FRAMES[HARP]
+    assert heard[-1] < LEVELS[HARP] / 2
+
+
+def test_a_successor_that_is_not_wanted_does_not_go_on(tape: Tape) -> None:
+    tape.player.play(POINT, BIRD)
+    tape.until_ended()
+    assert not tape.player.poll(time.monotonic())
+    tape.until_heard(30_000)
+    assert tape.samples().count(LEVELS[BIRD]) < FRAMES[BIRD] / 2
+
+
+@pytest.mark.parametrize(("step", "level_db"), [(1, -24), (3, -12), (5, 0), (0, -24), (6, 0)])
+def test_five_volume_steps_six_decibels_apart(tape: Tape, step: int, level_db: float) -> None:
+    tape.player.set_volume(step)
+    tape.player.play(POINT)
+    tape.until_ended()
+    assert max(tape.samples()) == pytest.approx(LEVELS[POINT] * 10 ** (level_db / 20), rel=0.02)
+
+
+def test_a_volume_step_is_heard_at_once(tape: Tape) -> None:
+    tape.player.play(HARP)
+    tape.until_heard(2000)
+    tape.player.set_volume(1)
+    tape.until_ended()
+    heard = tape.samples()
+    assert heard[0] == LEVELS[HARP]
+    assert max(heard[-1000:]) == pytest.approx(LEVELS[HARP] * 10 ** (-24 / 20), rel=0.02)
+
+
+def test_a_missing_clip_is_silence_of_nominal_length_and_named_once(
+    tape: Tape, caplog: pytest.LogCaptureFixture
+) -> None:
+    missing = Say("finds", (("found", 2),), voice="narrator", text="x" * 10)
+    for _ in range(2):
+        tape.player.play(missing, POINT)
+        tape.until_ended()
+        tape.player.play(POINT)
+        tape.until_ended()
+    named = "no clip for the line finds, wording 0, voice narrator, with found 2"
+    assert [record.message for record in caplog.records] == [f"{named}: build the sounds again (volcano sounds build)"]
+    heard = tape.samples()
+    assert heard[: FRAMES[POINT]] == whole(POINT)
+    assert heard[-FRAMES[POINT] :] == whole(POINT)
+    pause = heard[FRAMES[POINT] : -FRAMES[POINT]]
+    assert set(pause) == {0}
+    assert 0 <= len(pause) - 10 * MS_PER_CHARACTER * RATE_HZ // 1000 < RATE_HZ
+
+
+@pytest.mark.parametrize("content", [b"", b"RIFF....WAVE but no more", None])
+def test_a_broken_clip_is_silence(tape: Tape, caplog: pytest.LogCaptureFixture, content: bytes | None) -> None:
+    path = tape.clips.paths[BEEP]
+    path.unlink()
+    if content is not None:
+        path.write_bytes(content)
+    tape.player.play(BEEP, POINT)
+    tape.until_ended()
+    tape.player.play(POINT)
+    tape.until_ended()
+    assert tape.samples() == whole(POINT)
+    assert [str(path) in record.message for record in caplog.records] == [True]
+
+
+def test_decoded_clips_are_kept_up_to_a_limit(clips: Clips, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SDL_AUDIODRIVER", "dummy")
+    player = MixerPlayer(clips, Clock(), cache_bytes=2 * (FRAMES[HARP] + FRAMES[BIRD]))
+    for cue in (HARP, BIRD, HARP, BEEP, POINT):
+        player.play(cue)
+    kept = list(player._cache._sounds)
+    assert kept == [clips.paths[BEEP], clips.paths[POINT]]
+    assert player._cache.bytes == 2 * (FRAMES[BEEP] + FRAMES[POINT])
+    player.close()
+
+
+# --- the sound card
+
+
+def settle(player: MixerPlayer, clock: Clock, done: Callable[[], bool]) -> None:
+    """Poll until the attempt in the player's thread is over."""
+    give_up = time.monotonic() + 20
+    while not done():
+        player.poll(clock.now)
+        for thread in threading.enumerate():
+            if thread.name == "sound":
+                thread.join(20)
+        assert time.monotonic() < give_up
+
+
+def test_without_a_card_time_passes_silently_and_the_card_is_found_later(
+    clips: Clips, clock: Clock, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("SDL_AUDIODRIVER", "alsa")
+    monkeypatch.setenv("AUDIODEV", "")
+    player = MixerPlayer(clips, clock, card="Nowhere")
+    assert not player.is_open
+    assert os.environ["AUDIODEV"] == "plughw:CARD=Nowhere,DEV=0"
+    player.play(HARP)
+    assert not player.poll(clock.now + FRAMES[HARP] / RATE_HZ - 0.01)
+    assert player.poll(clock.now + FRAMES[HARP] / RATE_HZ)
+    for _ in range(5):
+        clock.now += 100
+        settle(player, clock, lambda: player._opening is None)
+    assert [record.message for record in caplog.records] == [
+        "sound: there is no card Nowhere; its name must stand in /proc/asound/cards; silent until then"
+    ]
+    monkeypatch.setenv("SDL_AUDIODRIVER", "dummy")
+    clock.now += 100
+    settle(player, clock, lambda: player.is_open)
+    assert caplog.records[-1].message == "sound: Nowhere works again"
+    player.close()
+
+
+def test_a_card_that_takes_no_more_samples_ends_the_cue_and_is_opened_anew(
+    clips: Clips, clock: Clock, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("SDL_AUDIODRIVER", "dummy")
+    player = MixerPlayer(clips, clock)
+    player.play(HARP, BIRD)
+    clock.now += FRAMES[HARP] / RATE_HZ + OVERDUE_S + 0.1
+    assert player.poll(clock.now)
+    assert not player.is_open
+    player.play(BIRD)
+    clock.now += FRAMES[BIRD] / RATE_HZ
+    assert player.poll(clock.now)
+    settle(player, clock, lambda: player.is_open)
+    assert [record.message for record in caplog.records] == [
+        "sound: the sound card takes no more samples; trying again",
+        "sound: the sound card works again",
+    ]
+    player.close()
+    player.close()
+
+
+def in_a_process(program: str, **environment: str) -> subprocess.Popen[str]:
+    root = Path(__file__).parent.parent
+    return subprocess.Popen(
+        [sys.executable, "-c", program],
+        env={**os.environ, "PYTHONPATH": str(root), **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+
+
+OPEN = """
+import sys, time
+from firmware.audio.mixer import MixerPlayer
+from firmware.audio.pack import load_pack
+player = MixerPlayer(load_pack(), time.monotonic{options})
+print(player.is_open, [name for name in ("numpy", "pkg_resources") if name in sys.modules], flush=True)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_signals_end_a_process_that_plays_and_nothing_superfluous_is_loaded(number: signal.Signals) -> None:
+    program = OPEN.format(options="") + "signal = __import__('signal'); signal.pause()"
+    process = in_a_process(program, SDL_AUDIODRIVER="dummy")
+    assert process.stdout
+    assert process.stdout.readline() == "True []\n"
+    process.send_signal(number)
+    assert process.wait(20) == (-number if number == signal.SIGTERM else -signal.SIGINT)
+    process.stdout.close()
+
+
+def test_a_named_card_is_opened_through_alsa(tmp_path: Path) -> None:
+    plan = tmp_path / "asound.conf"
+    plan.write_text(
+        'pcm.plughw { @args [ CARD ] @args.CARD { type string } type file slave.pcm "null" format raw\n'
+        f'file {{ @func concat strings [ "{tmp_path}/" $CARD ".raw" ] }} }}\n'
+        "pcm.null { type null }\n",
+        encoding="utf-8",
+    )
+    program = OPEN.format(options=", card='plughw:CARD=Volcano'") + "player.close()"
+    process = in_a_process(program, SDL_AUDIODRIVER="alsa", ALSA_CONFIG_PATH=str(plan))
+    assert process.communicate(timeout=20)[0] == "True []\n"
+    assert (tmp_path / "Volcano.raw").exists()
+
+
+# --- what every player keeps to
+
+
+@pytest.fixture(params=["silent", "mixer"])
+def any_player(request: pytest.FixtureRequest, clips: Clips, clock: Clock) -> Iterator[Callable[[], Player]]:
+    if request.param == "silent":
+        yield lambda: SilentPlayer(clock)
+    else:
+        tape: Tape = request.getfixturevalue("tape")
+        yield lambda: tape.player
+
+
+def test_every_player_is_quiet_before_and_after(any_player: Callable[[], Player], clock: Clock) -> None:
+    player = any_player()
+    assert not player.poll(clock.now)
+    following: Cue | None = BIRD
+    player.play(HARP, following)
+    player.stop()
+    assert not player.poll(clock.now)
+    player.stop(0)
+    player.close()
+    assert not player.poll(clock.now)
+    player.close()

@@ -113,6 +113,7 @@ def make_app(
     ``GET /`` the page, ``GET /events`` the stream, ``GET /snapshot`` the room once, ``POST /do`` a command.
     """
     page = _page(island)
+    streams: set[asyncio.Task[Any]] = set()
 
     async def index(_: Request) -> Response:
         return HTMLResponse(page)
@@ -121,7 +122,7 @@ def make_app(
         return JSONResponse(room.snapshot())
 
     async def events(_: Request) -> Response:
-        return EventStream(room, beat_s)
+        return EventStream(room, beat_s, streams)
 
     async def do(request: Request) -> Response:
         try:
@@ -143,7 +144,9 @@ def make_app(
     ]
     if clips is not None:
         routes.append(Mount("/clips", StaticFiles(directory=clips)))
-    return Starlette(routes=routes, middleware=[Middleware(Guard, hosts=hosts)])
+    app = Starlette(routes=routes, middleware=[Middleware(Guard, hosts=hosts)])
+    app.state.streams = streams
+    return app
 
 
 def _page(island: Island) -> str:
@@ -176,12 +179,13 @@ async def _command(request: Request) -> Json:
 class EventStream(Response):
     """Server-sent events: ``snapshot`` first, then ``row``, ``room``, ``trouble`` as they come, ``beat`` in silence.
 
-    The room hears at once when the browser goes, also while nothing is being sent.
+    The room hears at once when the browser goes, also while nothing is being sent. `streams` are the tasks of all open
+    streams; one that is cancelled ends its response properly.
     """
 
     media_type = "text/event-stream"
 
-    def __init__(self, room: Room, beat_s: float) -> None:
+    def __init__(self, room: Room, beat_s: float, streams: set[asyncio.Task[Any]]) -> None:
         self.status_code = 200
         self.background = None
         self.body = b""
@@ -189,20 +193,24 @@ class EventStream(Response):
         del self.headers["content-length"]
         self._room = room
         self._beat_s = beat_s
+        self._streams = streams
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 - ASGI's signature
         """Send until the browser goes or the server stops."""
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-        tasks = {asyncio.create_task(self._send_all(send)), asyncio.create_task(_gone(receive))}
+        speaking = asyncio.create_task(self._send_all(send))
+        going = asyncio.create_task(_gone(receive))
+        self._streams.add(speaking)
         try:
-            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((speaking, going), return_when=asyncio.FIRST_COMPLETED)
         finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-        for task in done:
-            if (error := task.exception()) and not isinstance(error, OSError):  # OSError: the browser went meanwhile
-                raise error
+            self._streams.discard(speaking)
+            speaking.cancel()
+            going.cancel()
+            (ended, _) = await asyncio.gather(speaking, going, return_exceptions=True)
+        if isinstance(ended, Exception) and not isinstance(ended, OSError):  # OSError: the browser went meanwhile
+            raise ended
+        await send({"type": "http.response.body", "body": b""})
 
     async def _send_all(self, send: Send) -> None:
         loop = asyncio.get_running_loop()
@@ -222,7 +230,6 @@ class EventStream(Response):
                     message = await asyncio.wait_for(messages.get(), self._beat_s)
                 except TimeoutError:
                     message = "event: beat\ndata: {}\n\n"
-            await send({"type": "http.response.body", "body": b""})
         finally:
             leave()
 
@@ -257,7 +264,7 @@ class PageServer:
             timeout_graceful_shutdown=1,
         )
         self._answering = Event()
-        self._server = _Server(config, self._answering)
+        self._server = _Server(config, self._answering, app.state.streams)
         self._thread = Thread(target=self._run, name="page", daemon=True)
 
     def _run(self) -> None:
@@ -287,18 +294,19 @@ class PageServer:
 
 
 class _Server(uvicorn.Server):
-    """uvicorn that tells when it answers and cuts open streams at once: a browser would hold them for ever."""
+    """uvicorn that tells when it answers and ends open streams at once: a browser would hold them for ever."""
 
-    def __init__(self, config: uvicorn.Config, answering: Event) -> None:
+    def __init__(self, config: uvicorn.Config, answering: Event, streams: set[asyncio.Task[Any]]) -> None:
         super().__init__(config)
         self._answering = answering
+        self._streams = streams
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self._answering.set()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        for task in self.server_state.tasks:
+        for task in tuple(self._streams):
             task.cancel()
         await super().shutdown(sockets)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import sys
@@ -232,7 +233,9 @@ class Console:
 
 
 def run(console: Console, lines: Iterable[str]) -> int:
-    """Carry out all lines; the exit status."""
+    """Carry out all lines; the exit status. What is no UTF-8 in a file makes its line unusable, not the console."""
+    if isinstance(lines, io.TextIOWrapper):
+        lines.reconfigure(encoding="utf-8", errors="replace")
     for line in lines:
         if not console.command(line):
             break
@@ -240,9 +243,9 @@ def run(console: Console, lines: Iterable[str]) -> int:
 
 
 def write_json(row: Json) -> None:
-    """One JSON object a line, flushed."""
-    sys.stdout.write(json.dumps(row, ensure_ascii=False) + "\n")
-    sys.stdout.flush()
+    """One JSON object a line, UTF-8 whatever the locale, flushed."""
+    sys.stdout.buffer.write(json.dumps(row, ensure_ascii=False).encode() + b"\n")
+    sys.stdout.buffer.flush()
 
 
 class Transcript:

@@ -61,7 +61,8 @@ class InselScript:
         if pending.kind == FIGHT:
             return [say("fight-question")]
         if pending.kind == TABLET:
-            return [say("tablet-offered", relic=pending.relics[0], price=pending.price)]
+            relic = state.guardians[pending.field].relic
+            return [say("tablet-offered", relic=relic, price=pending.price)]
         return [
             say({GUARDIAN: "guardian-question", STATUE: "statue-question", HERMIT: "hermit-question"}[pending.kind])
         ]

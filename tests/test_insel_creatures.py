@@ -164,8 +164,8 @@ def test_strength_is_for_the_next_other_creature_of_that_player_and_does_not_add
     game = creature_game("griffin", "statue-n")
     game.play("chance spawn spider\nchance place statue-s\nwhite beach-s explore")
     game.play("chance spawn snake\nchance place statue-e\nwhite beach-s explore")
-    for _ in range(2):
-        game.play("chance fight stays\nred statue-n explore\nred statue-n three")
+    for told in (["fought", "strengthened"], ["fought"]):
+        assert names(game.play("chance fight stays\nred statue-n explore\nred statue-n three"))[1:] == told
     assert names(game.play("white statue-s explore")) == ["creature_met"], "white has none"
     assert names(game.play("red statue-n explore")) == ["lapsed", "creature_met"], "the griffin itself does not fear it"
     assert "fought" in names(game.play("red statue-s explore"))

@@ -115,7 +115,6 @@ def change(row: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
         ("figures.0.island", "3", "figures.0.island"),
         ("figures.0.explored", ["mountain-ne"], "figures.0.explored"),
         ("figures.0.explored", ["beach-s", "beach-s"], "figures.0.explored"),
-        ("figures.0.sets", ["ariki"], "figures.0.sets"),
         ("figures.0.strong", 1, "figures.0.strong"),
         ("figures.0.mood", "good", "figures.0.mood"),
         ("gnome_driver", "nobody", "gnome_driver"),

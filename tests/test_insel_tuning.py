@@ -37,6 +37,13 @@ def test_one_more_or_less_never_leaves_0_to_4() -> None:
     assert dict(TUNING.sites.relics.at(65)) == pytest.approx({0: 0, 1: 0, 2: 0, 3: 15, 4: 85})
 
 
+def test_more_and_less_are_told_apart(tmp_path: Path) -> None:
+    path = tmp_path / "tuning.toml"
+    path.write_text(TEXT.replace("one_more_percent = 15", "one_more_percent = 25"), encoding="utf-8")
+    odds = load_tuning(path).sites.relics.at(28)
+    assert dict(odds) == pytest.approx({0: 0, 1: 15, 2: 60, 3: 25, 4: 0})
+
+
 def test_odds_hold_what_the_rules_allow_also_where_a_level_excludes_it() -> None:
     assert [sorted(odds) for odds in TUNING.guardians.demand] == [[7, 8, 9, 10, 11]] * 3
     assert [number for number, weight in TUNING.guardians.demand[2].items() if weight] == [9, 10, 11]

@@ -94,6 +94,7 @@ def test_the_gnome_prefers_the_hermit_and_the_golem_a_sleeping_statue() -> None:
     game.play("chance site hermit\nwhite jungle-nw explore\nwhite beach-s explore")
     game.play("chance spawn gnome\nchance place jungle-nw\nwhite beach-s explore")
     assert game.chance.odds["place"]["jungle-nw"] == pytest.approx(0.7)
+    assert sum(game.chance.odds["place"].values()) == pytest.approx(1)
     for number in ("three", "three", "one"):
         game.play(f"white statue-s explore\nwhite statue-s {number}")
     game.play("chance spawn golem\nchance place statue-n\nwhite beach-s explore")

@@ -210,7 +210,7 @@ def _land(play: Play, figure: Figure, field: str) -> None:
     state.landed[figure] = state.places[figure] = field
     state.turns[figure] = state.last_turn[figure] = 0
     state.island[figure] = state.creature[figure] = 0
-    state.explored[figure] = state.sets[figure] = ()
+    state.explored[figure] = ()
     state.triton_fights[figure] = 0
     play.tell(Entered(figure, field))
 

@@ -150,7 +150,6 @@ class _Reader:
         state.island[figure] = row.whole("island")
         state.creature[figure] = row.whole("creature")
         state.explored[figure] = row.words("explored", self.board.fields)
-        state.sets[figure] = row.words("sets", SITES)
         state.triton_fights[figure] = row.whole("triton_fights")
         if row.flag("strong"):
             state.strong += (figure,)
@@ -258,7 +257,6 @@ _FIGURE_KEYS = (
     "island",
     "creature",
     "explored",
-    "sets",
     "triton_fights",
     "strong",
 )

@@ -69,8 +69,7 @@ def _gather(play: Play, figure: Figure, place: str, site: str, *, known: bool) -
         explored += (place,)
         state.explored[figure] = explored
         alike = [each for each in explored if state.sites[each] == site]
-        if len(alike) == ZONES_WITH_A_SITE and site not in state.sets[figure]:
-            state.sets[figure] += (site,)
+        if len(alike) == ZONES_WITH_A_SITE:
             play.tell(SetCompleted(figure, site))
             play.grant_tablets(figure, numbers.set_tablets, "set")
 

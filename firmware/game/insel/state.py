@@ -87,9 +87,7 @@ class InselState:
     creature: dict[Figure, int] = field(default_factory=dict)
     """Points for fighting creatures."""
     explored: dict[Figure, tuple[str, ...]] = field(default_factory=dict)
-    """Fields with relic sites that each figure has explored."""
-    sets: dict[Figure, tuple[str, ...]] = field(default_factory=dict)
-    """Kinds of site for which each figure has had its tablet."""
+    """Fields with relic sites that each figure has explored; the third of a kind has brought its tablet."""
     triton_fights: dict[Figure, int] = field(default_factory=dict)
     strong: tuple[Figure, ...] = ()
     """Who has the strength of the griffin's crystals."""
@@ -145,7 +143,6 @@ class InselState:
             self.island.copy(),
             self.creature.copy(),
             self.explored.copy(),
-            self.sets.copy(),
             self.triton_fights.copy(),
             self.strong,
             self.gnome_driver,
@@ -189,7 +186,6 @@ class InselState:
                     "island": self.island[figure],
                     "creature": self.creature[figure],
                     "explored": list(self.explored[figure]),
-                    "sets": list(self.sets[figure]),
                     "triton_fights": self.triton_fights[figure],
                     "strong": figure in self.strong,
                 }

@@ -54,7 +54,13 @@ class InselScript:
         return items
 
     def question(self, state: Any) -> list[Item]:
-        """The open question alone."""
+        """The open question alone; the introductory game says which answer it wants."""
+        if state.pending is None:
+            return []
+        return self._next_turn(state) if isinstance(state, IntroState) else self.asked(state)
+
+    def asked(self, state: Any) -> list[Item]:
+        """What is asked as the decision opens."""
         pending = state.pending
         if pending is None:
             return []
@@ -192,7 +198,7 @@ class _Telling:
         ]
 
     def _statue_asks(self, event: told.StatueAsks) -> list[Item]:
-        question = self.script.question(self.state) or [say("statue-question")]
+        question = self.script.asked(self.state) or [say("statue-question")]
         return [say("statue-asks", CHATTER), say("tablets-missing", missing=event.missing), *question]
 
     def _tablets_laid(self, event: told.TabletsLaid) -> list[Item]:
@@ -230,7 +236,7 @@ class _Telling:
             Sound(SoundName(event.creature)),
             say("creature-met", CHATTER, creature=event.creature),
             *wants,
-            *self.script.question(self.state),
+            *self.script.asked(self.state),
         ]
 
     def _fought(self, event: told.Fought) -> list[Item]:

@@ -96,7 +96,7 @@ def test_random_contacts(start: Contact, moves: list[Contact | Touch], seed: int
     replayed = RULES.start(start, seed)
     for contact in contacts(start, moves, state):
         before = state.dump()
-        points = (dict(state.island), dict(state.creature))
+        points = (dict(state.island_points), dict(state.creature_points))
         prior = RULES.prior(state, contact.field, contact.touch)
         copy = state.clone()
         events, refused = played(state, contact, chance)
@@ -110,10 +110,10 @@ def test_random_contacts(start: Contact, moves: list[Contact | Touch], seed: int
         check(state)
         assert events
         assert all(weight > 0 for weight in prior)
-        for now, then in zip((state.island, state.creature), points, strict=True):
+        for now, then in zip((state.island_points, state.creature_points), points, strict=True):
             assert all(now[figure] >= count for figure, count in then.items()), "points never fall"
         told = sum(row["count"] for row in (event.row() for event in events) if row["event"] == "points")
-        assert told == sum(map(sum, (state.island.values(), state.creature.values()))) - sum(
+        assert told == sum(map(sum, (state.island_points.values(), state.creature_points.values()))) - sum(
             sum(each.values()) for each in points
         ), "every point is told"
         assert RULES.load(json.loads(json.dumps(state.dump()))).dump() == state.dump()

@@ -103,7 +103,7 @@ def change(row: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
         ("last", None, "last"),
         ("last", "blue", "last"),
         ("over", "bored", "over"),
-        ("over", "statues", "pending"),
+        ("over", "statues", "over"),
         ("extra", 1, "extra"),
         ("figures", {}, "figures"),
         ("figures.0", 7, "figures.0"),
@@ -112,7 +112,7 @@ def change(row: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
         ("figures.0.landed", "beach-sw", "figures.1.landed"),
         ("figures.0.place", "moon", "figures.0.place"),
         ("figures.0.turns", 10**6, "figures.0.turns"),
-        ("figures.0.island", "3", "figures.0.island"),
+        ("figures.0.island_points", "3", "figures.0.island_points"),
         ("figures.0.explored", ["mountain-ne"], "figures.0.explored"),
         ("figures.0.explored", ["beach-s", "beach-s"], "figures.0.explored"),
         ("figures.0.strong", 1, "figures.0.strong"),
@@ -170,7 +170,19 @@ def test_with_seven_creatures_a_game_is_over() -> None:
     row["ambush"], row["fed"] = False, []
     places = ("statue-s", "ruin-e", "ruin-s", "ruin-w", "beach-s")
     row["creatures"] |= zip(("spider", "snake", "dragon", "gnome", "golem"), places, strict=True)
-    with pytest.raises(StateError, match="creatures: all seven"):
+    with pytest.raises(StateError, match="over: is '', .* must be 'creatures'"):
+        RULES.load(row)
+    row["over"] = "creatures"
+    with pytest.raises(StateError, match="pending: nothing is open"):
+        RULES.load(row)
+    row["pending"] = None
+    assert RULES.over(RULES.load(row))
+
+
+def test_with_four_statues_awake_a_game_is_over() -> None:
+    row = row_of(busy_game())
+    row["statues"] = dict.fromkeys(row["statues"], 7)
+    with pytest.raises(StateError, match="over: is '', .* must be 'statues'"):
         RULES.load(row)
 
 

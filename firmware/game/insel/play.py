@@ -44,7 +44,7 @@ class Play:
     def score(self, figure: Figure, count: int, kind: str) -> None:
         """Points for a figure; nothing is told of none."""
         if count:
-            points = self.state.island if kind == ISLAND else self.state.creature
+            points = self.state.island_points if kind == ISLAND else self.state.creature_points
             points[figure] += count
             self.events.append(Points(figure, count, kind))
 
@@ -69,8 +69,8 @@ class Play:
         state.over = reason
         state.pending = None
         saved = self.statues_awake > 0
-        creature_points = dict(state.creature)
-        points = {figure: count + state.island[figure] for figure, count in creature_points.items()}
+        creature_points = dict(state.creature_points)
+        points = {figure: count + state.island_points[figure] for figure, count in creature_points.items()}
         if not saved:
             points = creature_points
         best = max(points.values())

@@ -209,7 +209,7 @@ def _land(play: Play, figure: Figure, field: str) -> None:
         play.tell(GameStarted(LEVELS[state.level]))
     state.landed[figure] = state.places[figure] = field
     state.turns[figure] = state.last_turn[figure] = 0
-    state.island[figure] = state.creature[figure] = 0
+    state.island_points[figure] = state.creature_points[figure] = 0
     state.explored[figure] = ()
     state.triton_fights[figure] = 0
     play.tell(Entered(figure, field))

@@ -127,6 +127,7 @@ class _Reader:
         self._island(state)
         self._creatures(state)
         self._explored(state)
+        self._end(state)
         if row.take("pending") is not None:
             state.pending = self._pending(state, row.row("pending"))
             if state.over:
@@ -147,8 +148,8 @@ class _Reader:
         state.places[figure] = row.word("place", self.board.fields)
         state.turns[figure] = row.whole("turns", 1, state.turn)
         state.last_turn[figure] = row.whole("last_turn", 1, state.turn)
-        state.island[figure] = row.whole("island")
-        state.creature[figure] = row.whole("creature")
+        state.island_points[figure] = row.whole("island_points")
+        state.creature_points[figure] = row.whole("creature_points")
         state.explored[figure] = row.words("explored", self.board.fields)
         state.triton_fights[figure] = row.whole("triton_fights")
         if row.flag("strong"):
@@ -221,8 +222,16 @@ class _Reader:
             raise row.error("ambush", "the dragon is on the island already")
         state.fed = row.words("fed", [each for each in CREATURES if each not in state.creatures])
         state.sent_turn = row.whole("sent_turn", high=state.turn)
-        if len(state.creatures) == len(CREATURES) and state.over != "creatures":
-            raise row.error("creatures", "all seven are there, but the game goes on")
+
+    def _end(self, state: InselState) -> None:
+        """The game has ended exactly when it must (rulebook, Object of the Game)."""
+        end = ""
+        if len(state.creatures) == len(CREATURES):
+            end = "creatures"
+        elif all(laid == self.tuning.statues.tablets for laid in state.statues.values()):
+            end = "statues"
+        if state.over != end:
+            raise self.row.error("over", f"is {state.over!r}, by the creatures and statues it must be {end!r}")
 
     def _explored(self, state: InselState) -> None:
         """Only fields with a discovered relic site have been explored."""
@@ -254,8 +263,8 @@ _FIGURE_KEYS = (
     "place",
     "turns",
     "last_turn",
-    "island",
-    "creature",
+    "island_points",
+    "creature_points",
     "explored",
     "triton_fights",
     "strong",

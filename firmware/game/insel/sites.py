@@ -78,7 +78,7 @@ def _meet_ariki(play: Play, figure: Figure, place: str, *, known: bool) -> None:
     """First her points, a card and the story; later the standings and perhaps cards (rulebook, Red Adventurer)."""
     numbers, state = play.tuning.sites, play.state
     if known:
-        play.tell(Standings({each: count + state.creature[each] for each, count in state.island.items()}))
+        play.tell(Standings({each: count + state.creature_points[each] for each, count in state.island_points.items()}))
         cards = play.draw_number("cards", numbers.cards.at(play.turns_since_visit(place)))
     else:
         state.ariki_turn = state.sent_turn = state.turn

@@ -82,9 +82,9 @@ class InselState:
     """How many turns each figure has had."""
     last_turn: dict[Figure, int] = field(default_factory=dict)
     """The number of each figure's last turn."""
-    island: dict[Figure, int] = field(default_factory=dict)
+    island_points: dict[Figure, int] = field(default_factory=dict)
     """Points for saving the island."""
-    creature: dict[Figure, int] = field(default_factory=dict)
+    creature_points: dict[Figure, int] = field(default_factory=dict)
     """Points for fighting creatures."""
     explored: dict[Figure, tuple[str, ...]] = field(default_factory=dict)
     """Fields with relic sites that each figure has explored; the third of a kind has brought its tablet."""
@@ -140,8 +140,8 @@ class InselState:
             self.places.copy(),
             self.turns.copy(),
             self.last_turn.copy(),
-            self.island.copy(),
-            self.creature.copy(),
+            self.island_points.copy(),
+            self.creature_points.copy(),
             self.explored.copy(),
             self.triton_fights.copy(),
             self.strong,
@@ -183,8 +183,8 @@ class InselState:
                     "place": self.places[figure],
                     "turns": self.turns[figure],
                     "last_turn": self.last_turn[figure],
-                    "island": self.island[figure],
-                    "creature": self.creature[figure],
+                    "island_points": self.island_points[figure],
+                    "creature_points": self.creature_points[figure],
                     "explored": list(self.explored[figure]),
                     "triton_fights": self.triton_fights[figure],
                     "strong": figure in self.strong,

@@ -170,7 +170,7 @@ def test_with_seven_creatures_a_game_is_over() -> None:
     row["ambush"], row["fed"] = False, []
     places = ("statue-s", "ruin-e", "ruin-s", "ruin-w", "beach-s")
     row["creatures"] |= zip(("spider", "snake", "dragon", "gnome", "golem"), places, strict=True)
-    with pytest.raises(StateError, match="over: is '', .* must be 'creatures'"):
+    with pytest.raises(StateError, match=r"over: is '', .* must be 'creatures'"):
         RULES.load(row)
     row["over"] = "creatures"
     with pytest.raises(StateError, match="pending: nothing is open"):
@@ -182,7 +182,7 @@ def test_with_seven_creatures_a_game_is_over() -> None:
 def test_with_four_statues_awake_a_game_is_over() -> None:
     row = row_of(busy_game())
     row["statues"] = dict.fromkeys(row["statues"], 7)
-    with pytest.raises(StateError, match="over: is '', .* must be 'statues'"):
+    with pytest.raises(StateError, match=r"over: is '', .* must be 'statues'"):
         RULES.load(row)
 
 

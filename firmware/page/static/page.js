@@ -22,7 +22,7 @@ const touchButtons = [...document.querySelectorAll("button.touch")];
 let room = { on: false, button: false, battery_low: false, figures: {}, hold: null, lights: { lit: [], blink: false } };
 let selected = null;
 let focused = island.fields.keys().next().value;
-let mode = "connecting"; // what the newcomer should hear about: connecting, off, greeting, weak, ready, intro, game, asked, over
+let mode = "connecting"; // what the newcomer should hear about: connecting, off, greeting, settings_open, weak, ready ...
 let before = "ready"; // the mode that a question interrupts
 let connected = false;
 const wishes = new Map(); // figure -> field: placed here, but the hand has not come to it yet
@@ -49,7 +49,9 @@ function connect() {
     restore(snapshot);
   });
   on("room", (table) => {
+    const before = room.language;
     room = table;
+    if (before && before !== room.language) follow();
     for (const [figure, field] of wishes) room.figures[figure] = field;
     if (!room.on) setMode("off");
     show();
@@ -88,6 +90,15 @@ function found() {
 /** The page's language if somebody chose one: in the address, or with the button in this browser. */
 function wantedLanguage() {
   return new URLSearchParams(location.search).get("lang") ?? localStorage.getItem("language");
+}
+
+/** The unit speaks another language now: so does the page. */
+function follow() {
+  localStorage.removeItem("language");
+  history.replaceState(null, "", location.pathname);
+  setLanguage(room.language);
+  words();
+  hint();
 }
 
 function restore(snapshot) {
@@ -139,6 +150,9 @@ function hear(row, past) {
       if (why !== `why_${row.reason}`) speech.note(why, past);
       break;
     }
+    case "story":
+      if (!past) hint(word("hint_story"));
+      break;
     case "creature_appeared": case "dragon_attacks":
       if (!past) shake();
       break;
@@ -152,6 +166,7 @@ function cue(row, past) {
   switch (row.cue) {
     case "say":
       speech.say(row, past);
+      if (row.line === "settings") setMode("settings_open", past);
       if (!past) island.markSpoken(row.args);
       break;
     case "sound":

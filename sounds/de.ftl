@@ -95,8 +95,6 @@ hint-too-late-to-enter = Das Spiel ist schon zu weit. Eine neue Figur kann nicht
 hint-nothing-pending = Gerade ist keine Frage offen. Berühre zuerst Erkunden.
 hint-not-yours = Die offene Frage gilt einer anderen Figur. Wer erkundet, beginnt einen neuen Zug.
 hint-wrong-number = Diese Antwort passt hier nicht. Mit dem Knopf hörst du die Frage noch einmal.
-hint-not-expected = Das war nicht der nächste Zug.
-hint-no-game = Stellt eine Figur auf ein Strandfeld mit Ruderboot und berührt Erkunden.
 
 ## Das Einführungsspiel
 

@@ -78,8 +78,6 @@ hint-too-late-to-enter = The game has gone too far. A new figure can no longer l
 hint-nothing-pending = No question is open. Touch Explore first.
 hint-not-yours = The open question is for another figure. Whoever explores begins a new turn.
 hint-wrong-number = That answer does not fit here. Press the button to hear the question again.
-hint-not-expected = That was not the next turn.
-hint-no-game = Stand a figure on a beach field with a rowing boat and touch Explore.
 
 ## The introductory game
 

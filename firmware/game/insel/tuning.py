@@ -28,6 +28,8 @@ GRADES = ("K", "I", "D")
 FIGHT_OUTCOMES = ("vanishes", "moves", "stays")
 MOST_AT_ONCE = 3
 """One, Two, Three: more than three relics or tablets cannot be touched (rulebook, Contents)."""
+RELIC_CARDS = 15
+"""Of each kind (rulebook, Contents)."""
 MOST_RELICS = 4
 """From a relic site (rulebook, Relic sites and relics)."""
 
@@ -290,12 +292,12 @@ def _guardians(sheet: _Sheet) -> GuardianNumbers:
 
 
 def _demand(table: Table) -> tuple[Odds, ...]:
-    """Each level draws from its own range; the rules would allow what any level wants."""
+    """Each level draws from its own range; the rules would allow whatever there are cards for."""
     lowest, highest = _levels(table, "lowest", 1), _levels(table, "highest", 1)
     for low, high in zip(lowest, highest, strict=True):
         if low > high:
             raise table.error("lowest", f"is {low} where highest is {high}")
-    span = range(min(lowest), max(highest) + 1)
+    span = range(1, max(*highest, RELIC_CARDS) + 1)
     return tuple(
         MappingProxyType({number: float(low <= number <= high) for number in span})
         for low, high in zip(lowest, highest, strict=True)

@@ -45,7 +45,7 @@ def spectrum(signal: mastering.Signal) -> tuple[mastering.Signal, mastering.Sign
 def fundamental_hz(signal: mastering.Signal) -> float:
     """By autocorrelation, between 60 and 400 Hz."""
     middle = signal[len(signal) // 4 : -len(signal) // 4]
-    match = np.correlate(middle, middle, "full")[len(middle) - 1 :]
+    match = np.fft.irfft(np.abs(np.fft.rfft(middle, 2 * len(middle))) ** 2)
     first, last = RATE_HZ // 400, RATE_HZ // 60
     return RATE_HZ / (first + int(np.argmax(match[first:last])))
 

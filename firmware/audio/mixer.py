@@ -30,8 +30,8 @@ STEP_DB = 6.0
 RATE_HZ = 48_000
 """Common I2S amplifiers refuse 24 and 22.05 kHz, so the mixer always runs at this rate (MAX98357A data sheet)."""
 
-CACHE_BYTES = 6 << 20
-"""Decoded clips kept, about a minute of speech."""
+CACHE_BYTES = 4 << 20
+"""Decoded clips kept: 43 s, all short sounds and the last lines."""
 
 OVERDUE_S = 2.0
 """A cue that lasts this much longer than its clip shows that the sound card has stopped taking samples."""

@@ -8,10 +8,15 @@ import logging
 import os
 import signal
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from firmware import __version__
+from firmware.audio.command import Surroundings, add_sounds_command
+from firmware.audio.pack import load_pack, packs_folder
+from firmware.audio.player import SilentPlayer
+from firmware.catalogue import load, sounds_folder
 from firmware.terms import VolcanoError
 
 if TYPE_CHECKING:
@@ -38,6 +43,7 @@ examples:
   volcano console                     type "button", then "white beach-s explore"
   volcano console --json < script     the same for programs
   volcano replay FILE                 play a recorded game again and compare
+  volcano sounds build                make the voices and sounds that are missing
   volcano run                         on the board; systemd does this
 
 Settings are read from /etc/volcano.toml or ~/.config/volcano.toml; every key is optional.
@@ -79,6 +85,12 @@ def _parser() -> argparse.ArgumentParser:
     play = _command(commands, "play", _play, "the game over emulated chips, the board as a page in the browser")
     play.add_argument("--port", type=int, help=f"loopback port of the page (default: {PORT}, or a free one)")
     play.add_argument("--no-browser", action="store_true", help="do not open a browser")
+    play.add_argument(
+        "--sound",
+        choices=("browser", "here", "none"),
+        default="browser",
+        help="where the voices are heard (default: %(default)s)",
+    )
     play.add_argument("--speed", type=float, default=1.0, help="time runs so many times faster (default: 1)")
     _game_options(play)
 
@@ -100,6 +112,8 @@ def _parser() -> argparse.ArgumentParser:
     console.add_argument("--board", type=Path, metavar="FILE", help="an owner's copy of board.toml")
     console.add_argument("--tuning", type=Path, metavar="FILE", help="an owner's copy of tuning.toml")
 
+    add_sounds_command(commands, Surroundings(("de", "en"), load, voices_file, time.monotonic, time.sleep))
+
     replay = _command(commands, "replay", _replay, "play a recorded game again and compare, event by event")
     replay.add_argument("file", type=Path, metavar="FILE", help="a journal")
     return parser
@@ -120,6 +134,11 @@ docs/console.md describes every command, event, cue and draw.
 """
 
 
+def voices_file() -> Path:
+    """Who speaks how; beside the catalogues."""
+    return sounds_folder() / "voices.toml"
+
+
 def _command(commands: Any, name: str, run: Callable[[argparse.Namespace], int], text: str) -> argparse.ArgumentParser:
     parser: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
     parser.set_defaults(command=run)
@@ -137,8 +156,7 @@ def _game_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _console(options: argparse.Namespace) -> int:
-    from firmware.catalogue import load  # noqa: PLC0415 - each command loads what it needs
-    from firmware.console import Console, Transcript, run, write_json  # noqa: PLC0415
+    from firmware.console import Console, Transcript, run, write_json  # noqa: PLC0415 - each command loads its own
     from firmware.game.registry import load_title  # noqa: PLC0415
 
     title = load_title(options.game, board=options.board, tuning=options.tuning)
@@ -225,7 +243,7 @@ def _play(options: argparse.Namespace) -> int:
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
     setting = _Setting(options, options.speed)
     mock = mock_hardware(setting.wiring, setting.clock)
-    loop = setting.loop(mock.hardware)
+    loop = setting.loop(mock.hardware, setting.player(aloud=options.sound == "here" and options.speed == 1))
     room = Room(
         loop,
         mock.hands,
@@ -266,7 +284,7 @@ def _run(options: argparse.Namespace) -> int:
         hardware = mock_hardware(setting.wiring, setting.clock).hardware
     else:
         hardware = real_hardware(setting.wiring, setting.clock)
-    loop = setting.loop(hardware)
+    loop = setting.loop(hardware, setting.player(aloud=True))
     _stop_on_signals(loop)
     loop.power_on()
     log.info("greeting; polling from now on")
@@ -278,8 +296,6 @@ class _Setting:
     """What `play` and `run` share: configuration, title, texts, store, clock."""
 
     def __init__(self, options: argparse.Namespace, speed: float = 1.0) -> None:
-        import time  # noqa: PLC0415
-
         from firmware.config import ConfigError, load_configuration, state_folder  # noqa: PLC0415
         from firmware.game.registry import load_title  # noqa: PLC0415
         from firmware.hal.wiring import load_wiring  # noqa: PLC0415
@@ -294,15 +310,13 @@ class _Setting:
         self.language = options.language or self.configuration.language
         self.seed = options.seed if options.seed is not None else int.from_bytes(os.urandom(8))
         self._speed = speed
-        self._time = time
 
     def clock(self) -> float:
         """Seconds, monotonic; faster than the world with ``--speed``."""
-        return self._time.monotonic() * self._speed
+        return time.monotonic() * self._speed
 
-    def loop(self, hardware: Hardware) -> Loop:
-        """The event loop over this hardware."""
-        from firmware.catalogue import load  # noqa: PLC0415
+    def loop(self, hardware: Hardware, player: Player) -> Loop:
+        """The event loop over this hardware and player."""
         from firmware.loop import Loop  # noqa: PLC0415
         from firmware.unit import Settings  # noqa: PLC0415
 
@@ -310,18 +324,24 @@ class _Setting:
             self.title,
             load,
             hardware,
-            self._player(),
+            player,
             self.store,
             settings=Settings(self.language, self.configuration.volume),
             seed=self.seed,
             clock=self.clock,
-            sleep=lambda seconds: self._time.sleep(seconds / self._speed),
+            sleep=lambda seconds: time.sleep(seconds / self._speed),
         )
 
-    def _player(self) -> Player:
-        from firmware.audio.player import SilentPlayer  # noqa: PLC0415
+    def player(self, *, aloud: bool) -> Player:
+        """Heard on this machine's sound card, or silent for as long as each clip lasts."""
+        pack = load_pack(packs_folder())
+        if not len(pack):
+            log.warning("there are no sounds; make them with: volcano sounds build")
+        if aloud:
+            from firmware.audio.mixer import MixerPlayer  # noqa: PLC0415
 
-        return SilentPlayer(self.clock)
+            return MixerPlayer(pack, self.clock, card=self.configuration.card, buffer=self.configuration.buffer)
+        return SilentPlayer(self.clock, pack.duration_ms)
 
 
 def _stop_on_signals(loop: Loop) -> None:

@@ -45,7 +45,7 @@ def test_more_and_less_are_told_apart(tmp_path: Path) -> None:
 
 
 def test_odds_hold_what_the_rules_allow_also_where_a_level_excludes_it() -> None:
-    assert [sorted(odds) for odds in TUNING.guardians.demand] == [[7, 8, 9, 10, 11]] * 3
+    assert [sorted(odds) for odds in TUNING.guardians.demand] == [list(range(1, 16))] * 3
     assert [number for number, weight in TUNING.guardians.demand[2].items() if weight] == [9, 10, 11]
     assert dict(TUNING.creatures.fight[0][2]) == {"vanishes": 0.9, "moves": 0.1, "stays": 0.0}
 

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from firmware.terms import Say, Sound, SoundName, VolcanoError
+from firmware.terms import Say, Sound, SoundName, VolcanoError, nominal_ms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -125,6 +125,11 @@ class Pack:
         if isinstance(cue, Sound):
             return self._sounds.get(cue.name)
         return self._speech.get((cue.voice, cue.text))
+
+    def duration_ms(self, cue: Say | Sound) -> int:
+        """How long a cue lasts: its clip, or its nominal time if there is none."""
+        clip = self.find(cue)
+        return nominal_ms(cue) if clip is None else clip.duration_ms
 
     def __len__(self) -> int:
         return len(self._speech) + len(self._sounds)

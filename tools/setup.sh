@@ -146,6 +146,11 @@ sys.exit(not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.
         tell "installing the firmware with what it needs ($*): a minute or two, once"
         (cd -- "$root" && step "installing" "$venv/bin/python" -m pip install --editable ".[$(echo "$*" | tr ' ' ,)]") ||
             exit 1
+        if ! "$venv/bin/python" -c 'import pygame.mixer' >"$log" 2>&1; then
+            # pygame's wheel leaves GLib to the system, which a bare one lacks.
+            install_packages "pygame needs GLib" libglib2.0-0
+            step "importing pygame" "$venv/bin/python" -c 'import pygame.mixer'
+        fi
         printf '%s\n%s\n' "$*" "$origin" >"$stamp.part"
         mv -- "$stamp.part" "$stamp"
     fi

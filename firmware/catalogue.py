@@ -156,13 +156,17 @@ def load(language: str, folder: Path | None = None) -> Catalogue:
     """
     folder = folder or sounds_folder()
     source, compiled = folder / f"{language}.ftl", folder / f"{language}.json"
-    text = source.read_text(encoding="utf-8") if source.exists() else None
+    try:
+        text = source.read_text(encoding="utf-8") if source.exists() else None
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else f"is not UTF-8 text (byte {error.start})"
+        raise CatalogueError(f"{source}: {reason}") from error
     if compiled.exists():
         try:
             held = json.loads(compiled.read_text(encoding="utf-8"))
             if held["format"] == FORMAT and (text is None or held["source"] == _digest(text)):
-                return Catalogue(language, held["lines"])
-        except (ValueError, KeyError, TypeError) as error:
+                return Catalogue(language, dict(held["lines"]))
+        except (OSError, ValueError, KeyError, TypeError) as error:
             raise CatalogueError(f"{compiled}: is no compiled catalogue: {error}") from error
     if text is None:
         raise CatalogueError(f"{source}: is missing; the folder of the sounds can be set with VOLCANO_SOUNDS")

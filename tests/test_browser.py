@@ -304,16 +304,19 @@ def test_a_cue_is_announced_once_to_whoever_makes_it_heard(
     page.wait(lambda: chromium.execute_script("return window.begun") == ["harp"], "the harp")
 
 
-def test_the_expected_move_is_shown_when_the_rows_tell_it(
+def test_the_field_and_the_figure_of_the_present_line_are_shown(
     chromium: webdriver.Chrome, table: Table, served: str
 ) -> None:
+    table.room.power(on=True)
     page = Page(chromium, served)
-    table.machine.tell(event="repeated", expects={"figure": "red", "field": "beach-sw", "touch": "explore"})
-    page.wait(lambda: page.all('g.expected[data-field="beach-sw"]'), "the field")
-    assert page.all("button.expected[data-figure=red]")
-    assert page.all("button.expected[data-touch=explore]")
-    table.machine.tell(event="repeated", expects=None)
-    page.wait(lambda: not page.all(".expected"), "nothing expected")
+    line = {"cue": "say", "line": "go", "text": "Rot landet im Südwesten.", "voice": "narrator"}
+    table.machine.tell(**line, args={"figure": "red", "field": "beach-sw"})
+    page.wait(lambda: page.all('g.spoken[data-field="beach-sw"]'), "the field")
+    assert [each.get_attribute("data-figure") for each in page.all("button.spoken")] == ["red"]
+    page = Page(chromium, served)
+    page.wait(lambda: page.all('g.spoken[data-field="beach-sw"]'), "the field after a reload")
+    table.machine.tell(**line, args={"figure": "red", "count": 2})
+    page.wait(lambda: not page.all(".spoken"), "nothing shown")
 
 
 def test_the_page_speaks_english_too(chromium: webdriver.Chrome, table: Table, served: str) -> None:

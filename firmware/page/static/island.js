@@ -224,17 +224,10 @@ export function neighbour(field, key) {
   return best;
 }
 
-/** Fields of which the present line speaks glow gently. */
-export function markSpoken(args) {
-  const named = Object.values(args ?? {});
-  for (const [field, group] of fields) group.classList.toggle("spoken", named.includes(field));
-}
-
-/** The move that the rows tell as the next one: `{ figure, field, touch }` or null. */
-export function markExpected(move) {
-  for (const [field, group] of fields) group.classList.toggle("expected", move?.field === field);
-  for (const button of document.querySelectorAll("[data-figure], [data-touch]")) {
-    const { figure, touch } = button.dataset;
-    button.classList.toggle("expected", Boolean(move) && (figure ? move.figure === figure : move.touch === touch));
+/** The field of which the present line speaks glows gently, and the figure that it sends there. */
+export function markSpoken({ field, figure } = {}) {
+  for (const [name, group] of fields) group.classList.toggle("spoken", name === field);
+  for (const button of document.querySelectorAll("button.figure")) {
+    button.classList.toggle("spoken", fields.has(field) && button.dataset.figure === figure);
   }
 }

@@ -49,9 +49,9 @@ function connect() {
     restore(snapshot);
   });
   on("room", (table) => {
-    const before = room.language;
+    const spoken = room.language;
     room = table;
-    if (before && before !== room.language) follow();
+    if (spoken && spoken !== room.language) follow();
     for (const [figure, field] of wishes) room.figures[figure] = field;
     if (!room.on) setMode("off");
     show();
@@ -114,6 +114,7 @@ function restore(snapshot) {
   if (!room.on) mode = "off";
   else if (mode === "off") mode = "greeting";
   island.showLights(room.lights);
+  island.markSpoken(room.on ? rows.findLast((row) => row.cue === "say")?.args : {});
   words();
   show();
   hint();
@@ -122,7 +123,6 @@ function restore(snapshot) {
 
 /** One row; `past` rows come with a snapshot and are shown without animation or sound. */
 function hear(row, past) {
-  if ("expects" in row) island.markExpected(row.expects);
   if (row.cue) {
     cue(row, past);
     if (!past) document.dispatchEvent(new CustomEvent("cue", { detail: row }));
@@ -250,7 +250,10 @@ function show() {
     button.classList.toggle("gone", Boolean(field));
   }
   for (const button of touchButtons) button.classList.toggle("pressed", room.hold?.touch === button.dataset.touch);
-  if (!room.on) island.showLights({ lit: [] });
+  if (!room.on) {
+    island.showLights({ lit: [] });
+    island.markSpoken();
+  }
   island.showFigures(room.figures, selected, room.hold);
   island.nameFields(room.figures);
   for (const [field, group] of island.fields) group.setAttribute("tabindex", field === focused ? "0" : "-1");

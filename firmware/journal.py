@@ -127,6 +127,10 @@ class Store:
         self.running = folder / "running.journal"
         self._settings = folder / "settings.json"
         self._complained = False
+        self._unwritten: list[Record] = []
+        """What the disk refused; it is tried again with the next record, so that no record is missing between."""
+        self._whole_bytes: int | None = None
+        """The length of what is known to be good in the running game's file."""
 
     def load(self) -> tuple[Record, ...]:
         """The records of the running game. A torn tail is cut off; a damaged or foreign file is set aside."""
@@ -140,6 +144,8 @@ class Store:
         journal = decode(data)
         if journal.problem:
             self._mend(data, journal)
+        else:
+            self._whole_bytes = journal.whole_bytes
         return journal.records
 
     def _mend(self, data: bytes, journal: Journal) -> None:
@@ -152,26 +158,39 @@ class Store:
                 _replace(self.running, data[: journal.whole_bytes])
             else:
                 self.running.unlink()
+            self._whole_bytes = journal.whole_bytes
 
     def append(self, record: Record) -> None:
-        """Keep a record; it is on the disk when this returns."""
+        """Keep a record; it is on the disk when this returns, unless the disk refuses it."""
+        self._unwritten.append(record)
         with self._complaining():
             self.folder.mkdir(parents=True, exist_ok=True)
-            if isinstance(record, Begun) and self.running.exists():
-                self._put_away()
-            new = not self.running.exists()
-            with self.running.open("ab") as file:
-                file.write(encode(record))
-                file.flush()
-                os.fsync(file.fileno())
-            if new:
-                _sync_folder(self.folder)
+            while self._unwritten:
+                self._write(self._unwritten[0])
+                self._unwritten.pop(0)
+
+    def _write(self, record: Record) -> None:
+        if self._whole_bytes is None:
+            self._whole_bytes = self.running.stat().st_size if self.running.exists() else 0
+        if isinstance(record, Begun) and self._whole_bytes:
+            self._put_away()
+        line = encode(record)
+        with self.running.open("ab") as file:
+            self._whole_bytes = min(self._whole_bytes, file.tell())
+            file.truncate(self._whole_bytes)  # half a line, where the disk was full before
+            file.write(line)
+            file.flush()
+            os.fsync(file.fileno())
+        if not self._whole_bytes:
+            _sync_folder(self.folder)
+        self._whole_bytes += len(line)
 
     def _put_away(self) -> None:
         """Keep the finished game under the next number and drop the oldest."""
         games = self.folder / "games"
         games.mkdir(exist_ok=True)
         self.running.rename(_free_name(games, "game"))
+        self._whole_bytes = 0
         for old in sorted(games.glob("game-*.journal"))[:-GAMES_KEPT]:
             old.unlink()
 

@@ -32,6 +32,10 @@ LONG_PRESS_S = 3.0
 STUCK_PRESS_S = 30.0
 """A button held so long is stuck: it is reported and then ignored until it is released."""
 
+FAULTS_EVERY_S = 1.0
+"""How often the hardware is asked what is broken."""
+STUCK_BUTTON = f"button: held for more than {STUCK_PRESS_S:.0f} s; is it stuck, or its wire shorted to ground?"
+
 log = logging.getLogger("volcano.loop")
 
 
@@ -136,7 +140,8 @@ class Loop:
         self._actions: deque[Callable[[], None]] = deque()
         self._stopping = threading.Event()
         self._watch = ButtonWatch()
-        self._faults: tuple[str, ...] = ()
+        self._said_stuck = False
+        self._faults_due = self._started
         self._blank = Unit(title, texts, settings=self._defaults)
         self.unit = self._blank
 
@@ -190,6 +195,9 @@ class Loop:
         now = self._clock()
         grip = self._hardware.poll(now)
         press = self._watch.update(self._hardware.button.is_pressed(), now)
+        if now >= self._faults_due:
+            self._faults_due = now + FAULTS_EVERY_S
+            self._note_faults()
         unit = self.unit
         if unit.mode is Mode.OFF:
             return
@@ -200,11 +208,9 @@ class Loop:
             unit.press(now, press)
             self._carry_out()
         if grip is not None:
-            self._note_faults()
             unit.grip(now, grip)
             self._carry_out()
         if (due := unit.next_timer()) is not None and due <= now:
-            self._note_faults()
             unit.tick(now)
             self._carry_out()
 
@@ -224,14 +230,14 @@ class Loop:
         self._hardware.close()
 
     def _note_faults(self) -> None:
-        faults = [*self._hardware.faults()]
+        """What the self-test counts. The parts log their own faults (`hal.ports`), the button's is seen only here."""
+        faults = list(self._hardware.faults())
         if self._watch.stuck:
-            faults.append("button: held for more than 30 s; is it stuck, or its wire shorted to ground?")
+            faults.append(STUCK_BUTTON)
+            if not self._said_stuck:
+                log.warning("%s", STUCK_BUTTON)
+        self._said_stuck = self._watch.stuck
         self.unit.faults = faults
-        for fault in faults:
-            if fault not in self._faults:
-                log.warning("%s", fault)
-        self._faults = tuple(faults)
 
     def _carry_out(self) -> None:
         """Do what the unit says, in its order: records reach the disk before anything of them is heard."""

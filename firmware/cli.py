@@ -164,7 +164,7 @@ def _console(options: argparse.Namespace) -> int:
         record = None
         if options.record:
             try:
-                record = files.enter_context(options.record.open("wb"))
+                record = files.enter_context(options.record.open("wb", buffering=0))
             except OSError as error:
                 raise VolcanoError(f"{options.record}: cannot be written: {error.strerror}") from error
         colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")

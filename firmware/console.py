@@ -228,8 +228,12 @@ class Console:
     def _keep(self, record: Record) -> None:
         self.records.append(record)
         if self.record is not None:
-            self.record.write(encode(record))
-            self.record.flush()
+            try:
+                self.record.write(encode(record))
+                self.record.flush()
+            except OSError as error:
+                self.record = None
+                self.complain(f"the record cannot be written: {error.strerror}; the game goes on without it")
 
 
 def run(console: Console, lines: Iterable[str]) -> int:
@@ -253,6 +257,8 @@ class Transcript:
 
     def __init__(self, stream: IO[str], *, colour: bool) -> None:
         self.stream, self.colour = stream, colour
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without umlauts is no reason to stop
 
     def __call__(self, row: Json) -> None:
         """Write one row."""

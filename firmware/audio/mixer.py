@@ -36,8 +36,8 @@ CACHE_BYTES = 4 << 20
 OVERDUE_S = 2.0
 """A cue that lasts this much longer than its clip shows that the sound card has stopped taking samples."""
 
-RETRY_S = (1.0, 60.0)
-"""First and longest time between two attempts to open the sound card."""
+RETRY_S = (0.25, 60.0)
+"""First and longest time between two attempts to open the sound card; it doubles. At boot a card may come late."""
 
 _log = logging.getLogger(__name__)
 
@@ -114,7 +114,7 @@ class MixerPlayer:
             self._fade(self._mixer, FADE_MS)
             self._sounding = [self._sound(self._mixer, cue)]
             self._channel(self._mixer).play(self._sounding[0])
-        self._overdue_at = self._clock() + self._duration_ms(cue) / 1000 + OVERDUE_S
+        self._overdue_at = self._clock() + self._sounding[0].get_length() + OVERDUE_S
         if successor is not None:
             self._sounding.append(self._sound(self._mixer, successor))
             self._channel(self._mixer).queue(self._sounding[1])

@@ -19,9 +19,17 @@ case $1$2 in
     -mpip)
         if [ -e "$HERE/no-network" ]; then echo "no network"; exit 1; fi
         case $3 in
-            install) printf '#!/bin/sh\necho "volcano $*"\n' >.venv/bin/volcano; chmod +x .venv/bin/volcano ;;
+            install) cp "$HERE/bin/volcano" .venv/bin/volcano ;;
         esac
         ;;
+esac
+"""
+
+VOLCANO = r"""#!/bin/sh
+echo "volcano $*"
+case "$*" in
+    "sounds check") [ -e "$HERE/sounds" ] ;;
+    "sounds build") [ ! -e "$HERE/full-disk" ] && touch "$HERE/sounds" ;;
 esac
 """
 
@@ -33,9 +41,11 @@ class Checkout:
         self.home = home
         self.folder = home / "Die Insel"
         (home / "bin").mkdir(parents=True)
-        python = home / "bin" / "python3"
-        python.write_text(PYTHON, encoding="ascii")
-        python.chmod(0o755)
+        for name, script in (("python3", PYTHON), ("volcano", VOLCANO)):
+            program = home / "bin" / name
+            program.write_text(script, encoding="ascii")
+            program.chmod(0o755)
+        (home / "sounds").touch()
         self.folder.mkdir()
         (self.folder / "pyproject.toml").write_text("", encoding="ascii")
         (self.folder / "tools").mkdir()
@@ -112,6 +122,22 @@ def test_a_changed_pyproject_is_installed_into_the_same_environment(checkout: Ch
     asked = checkout.asked()
     assert INSTALL in asked
     assert not made(asked)
+
+
+def test_missing_sounds_are_made_before_the_game(checkout: Checkout) -> None:
+    (checkout.home / "sounds").unlink()
+    done = checkout.run()
+    assert done.stdout == "volcano play\n"
+    assert done.stderr.endswith("tools/run: making the voices and sounds: a few minutes, once\nvolcano sounds build\n")
+    assert checkout.run().stderr == ""
+
+
+def test_without_its_sounds_the_game_is_played_all_the_same(checkout: Checkout) -> None:
+    (checkout.home / "sounds").unlink()
+    (checkout.home / "full-disk").touch()
+    done = checkout.run()
+    assert (done.returncode, done.stdout) == (0, "volcano play\n")
+    assert done.stderr.endswith("tools/run: some sounds are missing; playing without them\n")
 
 
 def test_a_moved_checkout_gets_a_new_environment(checkout: Checkout) -> None:

@@ -102,6 +102,16 @@ make_environment() {
     step "removing setuptools" "$venv/bin/python" -m pip uninstall -y setuptools
 }
 
+# pygame's wheel leaves GLib and ALSA to the system; a bare one has neither.
+bring_sound_libraries() {
+    [ "$(uname)" = Linux ] || return 0
+    set --
+    "$venv/bin/python" -c 'import pygame.mixer' >"$log" 2>&1 || set -- libglib2.0-0
+    "$venv/bin/python" -c 'import ctypes; ctypes.CDLL("libasound.so.2")' >"$log" 2>&1 || set -- "$@" alsa-utils
+    [ $# -eq 0 ] || install_packages "pygame needs them for sound" "$@"
+    step "importing pygame" "$venv/bin/python" -c 'import pygame.mixer'
+}
+
 set_up() {
     find_python
     system_packages=
@@ -146,11 +156,7 @@ sys.exit(not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.
         tell "installing the firmware with what it needs ($*): a minute or two, once"
         (cd -- "$root" && step "installing" "$venv/bin/python" -m pip install --editable ".[$(echo "$*" | tr ' ' ,)]") ||
             exit 1
-        if ! "$venv/bin/python" -c 'import pygame.mixer' >"$log" 2>&1; then
-            # pygame's wheel leaves GLib to the system, which a bare one lacks.
-            install_packages "pygame needs GLib" libglib2.0-0
-            step "importing pygame" "$venv/bin/python" -c 'import pygame.mixer'
-        fi
+        bring_sound_libraries
         printf '%s\n%s\n' "$*" "$origin" >"$stamp.part"
         mv -- "$stamp.part" "$stamp"
     fi

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from playroom import Playroom
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
-from test_page import Table
 
 from firmware.game.insel.board import load_board
 from firmware.page.server import PageServer, make_app
@@ -206,18 +206,18 @@ def test_a_wrong_move_is_explained_and_the_board_comes_back_after_a_reload(
 
 
 @pytest.fixture
-def table() -> Table:
-    return Table()
+def table() -> Playroom:
+    return Playroom()
 
 
 @pytest.fixture
-def served(table: Table) -> Iterator[str]:
+def served(table: Playroom) -> Iterator[str]:
     with PageServer(make_app(table.room, table.island)) as server:
         yield server.url
 
 
 def test_touching_without_a_figure_on_the_board_is_explained(
-    chromium: webdriver.Chrome, table: Table, served: str
+    chromium: webdriver.Chrome, table: Playroom, served: str
 ) -> None:
     page = Page(chromium, served)
     page.click("button[data-touch=explore]")
@@ -235,7 +235,7 @@ def test_touching_without_a_figure_on_the_board_is_explained(
     assert table.hands.done == []
 
 
-def test_everything_can_be_done_with_keys(chromium: webdriver.Chrome, table: Table, served: str) -> None:
+def test_everything_can_be_done_with_keys(chromium: webdriver.Chrome, table: Playroom, served: str) -> None:
     page = Page(chromium, served)
     reached = []
     for _ in range(30):
@@ -279,7 +279,7 @@ def test_a_figure_is_dragged_to_a_field_and_off_the_board(chromium: webdriver.Ch
     page.wait(lambda: page.snapshot()["figures"]["green"] is None, "the green figure beside the board")
 
 
-def test_the_button_can_be_held_while_the_switch_is_slid(chromium: webdriver.Chrome, table: Table, served: str) -> None:
+def test_the_button_can_be_held_at_the_switch(chromium: webdriver.Chrome, table: Playroom, served: str) -> None:
     page = Page(chromium, served)
     page.click("#latch")
     page.click("#button")
@@ -293,7 +293,7 @@ def test_the_button_can_be_held_while_the_switch_is_slid(chromium: webdriver.Chr
 
 
 def test_a_cue_is_announced_once_to_whoever_makes_it_heard(
-    chromium: webdriver.Chrome, table: Table, served: str
+    chromium: webdriver.Chrome, table: Playroom, served: str
 ) -> None:
     table.machine.tell(cue="sound", name="greeting")
     page = Page(chromium, served)
@@ -305,7 +305,7 @@ def test_a_cue_is_announced_once_to_whoever_makes_it_heard(
 
 
 def test_the_field_and_the_figure_of_the_present_line_are_shown(
-    chromium: webdriver.Chrome, table: Table, served: str
+    chromium: webdriver.Chrome, table: Playroom, served: str
 ) -> None:
     table.room.power(on=True)
     page = Page(chromium, served)
@@ -319,7 +319,7 @@ def test_the_field_and_the_figure_of_the_present_line_are_shown(
     page.wait(lambda: not page.all(".spoken"), "nothing shown")
 
 
-def test_the_page_speaks_english_too(chromium: webdriver.Chrome, table: Table, served: str) -> None:
+def test_the_page_speaks_english_too(chromium: webdriver.Chrome, table: Playroom, served: str) -> None:
     page = Page(chromium, served, "en")
     assert page.find("button[data-touch=rock]").text.startswith("Rock")
     assert chromium.find_element(By.TAG_NAME, "html").get_attribute("lang") == "en"
@@ -328,8 +328,22 @@ def test_the_page_speaks_english_too(chromium: webdriver.Chrome, table: Table, s
     chromium.execute_script("localStorage.clear()")
 
 
+def test_the_page_follows_the_unit_to_another_language(chromium: webdriver.Chrome) -> None:
+    unit = ["de"]
+    room = Playroom(language=lambda: unit[0])
+    room.room.power(on=True)
+    with PageServer(make_app(room.room, room.island)) as server:
+        page = Page(chromium, server.url)
+        room.machine.tell(cue="say", line="settings", args={}, text="Einstellungen", voice="narrator")
+        page.wait(lambda: "Einstellungen" in page.find("#hint").text, "the hint on the settings")
+        unit[0] = "en"
+        room.machine.tell(event="ready")
+        page.wait(lambda: page.find("h1").text == "The Island", "English")
+        page.wait(lambda: "introductory game" in page.find("#hint").text, "the English hint")
+
+
 @pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844), (768, 1024)])
-def test_the_page_fits(chromium: webdriver.Chrome, table: Table, served: str, width: int, height: int) -> None:
+def test_the_page_fits(chromium: webdriver.Chrome, table: Playroom, served: str, width: int, height: int) -> None:
     size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
     chromium.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     try:
@@ -346,7 +360,7 @@ def test_the_page_fits(chromium: webdriver.Chrome, table: Table, served: str, wi
         chromium.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
-def test_the_page_comes_back_by_itself_when_the_volcano_does(chromium: webdriver.Chrome, table: Table) -> None:
+def test_the_page_comes_back_by_itself_when_the_volcano_does(chromium: webdriver.Chrome, table: Playroom) -> None:
     first = PageServer(make_app(table.room, table.island))
     first.start()
     page = Page(chromium, first.url)

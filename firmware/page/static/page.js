@@ -3,6 +3,8 @@
 // Whoever wants to know that a cue begins now (sound, for one) listens for the document's "cue" event; its detail is
 // the row, or { cue: "stop" }. Rows of a snapshot are past and are not announced.
 
+import { connect } from "./connection.js";
+import { draggable, holdable, oneHand, pause, post } from "./hands.js";
 import * as island from "./island.js";
 import * as speech from "./speech.js";
 import { fieldName, getLanguage, setLanguage, word } from "./words.js";
@@ -11,7 +13,6 @@ const SHORTEST_HOLD_MS = 400; // a newcomer's click still becomes a touch that t
 const BETWEEN_HOLDS_MS = 200; // the finger must be seen lifted before the next touch
 const SHORTEST_PRESS_MS = 150; // longer than the button's debouncing
 const LONG_PRESS_MS = 3000; // the unit's long press
-const SILENCE_MS = 30000; // three missed signs of life
 const FIGURE_KEYS = { w: "white", r: "red", g: "green", b: "black" };
 const TOUCH_KEYS = { 1: "one", 2: "two", 3: "three", e: "explore", f: "fire" };
 
@@ -24,68 +25,32 @@ let selected = null;
 let focused = island.fields.keys().next().value;
 let mode = "connecting"; // what the newcomer should hear about: connecting, off, greeting, settings_open, weak, ready ...
 let before = "ready"; // the mode that a question interrupts
-let connected = false;
 const wishes = new Map(); // figure -> field: placed here, but the hand has not come to it yet
 
 // --- messages in
 
-function connect() {
-  const source = new EventSource("/events");
-  let watch = 0;
-  const alive = () => {
-    clearTimeout(watch);
-    watch = setTimeout(() => {
-      source.close();
-      lost();
-      connect();
-    }, SILENCE_MS);
-  };
-  const on = (name, handle) => source.addEventListener(name, (message) => {
-    alive();
-    handle(JSON.parse(message.data));
-  });
-  on("snapshot", (snapshot) => {
-    found();
-    restore(snapshot);
-  });
-  on("room", (table) => {
+const connection = connect({
+  lost: () => {
+    document.body.classList.add("lost");
+    if (mode !== "connecting") id("connection").textContent = word("lost");
+  },
+  found: (again) => {
+    document.body.classList.remove("lost");
+    id("connection").textContent = again ? word("back") : "";
+    if (again) setTimeout(() => { if (connection.alive()) id("connection").textContent = ""; }, 3000);
+  },
+  snapshot: (snapshot) => restore(snapshot),
+  room: (table) => {
     const spoken = room.language;
     room = table;
     if (spoken && spoken !== room.language) follow();
     for (const [figure, field] of wishes) room.figures[figure] = field;
     if (!room.on) setMode("off");
     show();
-  });
-  on("row", (row) => hear(row, false));
-  on("trouble", ({ text }) => hint(text, true));
-  on("beat", () => {});
-  source.onerror = () => {
-    lost();
-    if (source.readyState === EventSource.CLOSED) {
-      clearTimeout(watch);
-      setTimeout(connect, 1500);
-    }
-  };
-  alive();
-}
-
-function lost() {
-  if (!connected && mode !== "connecting") return;
-  connected = false;
-  document.body.classList.add("lost");
-  if (mode !== "connecting") id("connection").textContent = word("lost");
-}
-
-function found() {
-  if (document.body.classList.contains("lost") && mode !== "connecting") {
-    id("connection").textContent = word("back");
-    setTimeout(() => {
-      if (connected) id("connection").textContent = "";
-    }, 3000);
-  }
-  connected = true;
-  document.body.classList.remove("lost");
-}
+  },
+  row: (row) => hear(row, false),
+  trouble: ({ text }) => hint(text, true),
+});
 
 /** The page's language if somebody chose one: in the address, or with the button in this browser. */
 function wantedLanguage() {
@@ -263,26 +228,15 @@ function show() {
 
 async function send(command) {
   try {
-    const answer = await fetch("/do", {
-      method: "POST",
-      headers: { "Content-Type": "application/json" },
-      body: JSON.stringify(command),
-    });
-    if (!answer.ok) hint((await answer.json()).error, true);
-    return answer.ok;
+    const problem = await post(command);
+    if (problem) hint(problem, true);
+    return !problem;
   } catch {
-    lost();
+    connection.lost();
     return false;
   }
 }
 
-const pause = (ms) => new Promise((done) => { setTimeout(done, Math.max(0, ms)); });
-
-/** Actions of one hand follow each other; each waits for the one before. */
-function oneHand() {
-  let last = Promise.resolve();
-  return (action) => { last = last.then(action, action); };
-}
 const hand = oneHand();
 const otherHand = oneHand();
 
@@ -369,42 +323,6 @@ function press() {
   };
 }
 
-/** A thing that is held: by pointer, by Enter or Space, or clicked by a screen reader. */
-function holdable(node, begin) {
-  let end = null;
-  const start = () => {
-    end?.();
-    end = begin();
-  };
-  const finish = () => {
-    end?.();
-    end = null;
-  };
-  node.addEventListener("pointerdown", (down) => {
-    if (down.button !== 0) return;
-    node.setPointerCapture(down.pointerId);
-    start();
-  });
-  for (const name of ["pointerup", "pointercancel", "lostpointercapture", "blur"]) node.addEventListener(name, finish);
-  node.addEventListener("contextmenu", (menu) => menu.preventDefault());
-  node.addEventListener("keydown", (down) => {
-    if (down.key !== "Enter" && down.key !== " ") return;
-    down.preventDefault();
-    if (!down.repeat) start();
-  });
-  node.addEventListener("keyup", (up) => {
-    if (up.key !== "Enter" && up.key !== " ") return;
-    up.preventDefault();
-    finish();
-  });
-  node.addEventListener("click", (click) => {
-    if (click.detail !== 0 || click.pointerType) return;
-    start();
-    finish();
-  });
-  return { start, finish };
-}
-
 const touches = new Map(touchButtons.map((button) => [
   button.dataset.touch,
   holdable(button, () => touch(button.dataset.touch)),
@@ -435,55 +353,30 @@ id("language").addEventListener("click", () => {
 
 // --- figures: click, or drag to a field or off the board
 
-const DRAG_FROM = 7;
-function draggable(node, figureOf, clicked) {
-  node.addEventListener("pointerdown", (down) => {
-    const figure = figureOf(down);
-    if (!figure || down.button !== 0) return;
-    const began = [down.clientX, down.clientY];
-    let ghost = null;
-    const move = (moved) => {
-      if (!ghost && Math.hypot(moved.clientX - began[0], moved.clientY - began[1]) > DRAG_FROM) {
-        ghost = document.createElement("div");
-        ghost.className = `ghost figure-${figure}`;
-        ghost.append(figureButtons[0].querySelector("svg").cloneNode(true));
-        document.body.append(ghost);
-        selected = figure;
-        show();
-      }
-      if (ghost) ghost.style.transform = `translate(${moved.clientX}px, ${moved.clientY}px)`;
-    };
-    const stop = (up) => {
-      document.removeEventListener("pointermove", move);
-      document.removeEventListener("pointerup", stop);
-      document.removeEventListener("pointercancel", stop);
-      if (!ghost) {
-        if (up.type === "pointerup") clicked(figure);
-        return;
-      }
-      ghost.remove();
-      if (up.type === "pointercancel") return;
-      const under = document.elementFromPoint(up.clientX, up.clientY);
-      const field = under?.closest(".field")?.dataset.field
-        ?? room.figures[under?.closest(".pawn")?.dataset.figure];
-      if (field && field !== room.figures[figure]) place(figure, field);
-      else if (under?.closest("#figures") && room.figures[figure]) place(figure, null);
-    };
-    document.addEventListener("pointermove", move);
-    document.addEventListener("pointerup", stop);
-    document.addEventListener("pointercancel", stop);
-  });
-}
+const drag = {
+  carried: (figure) => {
+    selected = figure;
+    show();
+  },
+  dropped: (figure, under) => {
+    const field = under?.closest(".field")?.dataset.field ?? room.figures[under?.closest(".pawn")?.dataset.figure];
+    if (field && field !== room.figures[figure]) place(figure, field);
+    else if (under?.closest("#figures") && room.figures[figure]) place(figure, null);
+  },
+};
 
 for (const button of figureButtons) {
-  draggable(button, () => button.dataset.figure, select);
+  draggable(button, () => button.dataset.figure, { ...drag, clicked: select });
   button.addEventListener("click", (click) => {
     if (click.detail === 0) select(button.dataset.figure);
   });
 }
-draggable(id("pawns"), (down) => down.target.closest(".pawn")?.dataset.figure, (figure) => {
-  if (selected && selected !== figure) chooseField(room.figures[figure]);
-  else select(figure);
+draggable(id("pawns"), (down) => down.target.closest(".pawn")?.dataset.figure, {
+  ...drag,
+  clicked: (figure) => {
+    if (selected && selected !== figure) chooseField(room.figures[figure]);
+    else select(figure);
+  },
 });
 
 for (const [field, group] of island.fields) {
@@ -540,4 +433,3 @@ setLanguage(wantedLanguage() ?? navigator.language.slice(0, 2));
 words();
 show();
 hint();
-connect();

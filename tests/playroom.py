@@ -1,0 +1,101 @@
+"""A room around a machine that only listens, for the tests of the page."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+from threading import Event
+from typing import TYPE_CHECKING, Any
+
+from firmware.page.drawing import read_island
+from firmware.page.room import Room
+from firmware.page.server import make_app
+from firmware.terms import VolcanoError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from firmware.terms import Figure, Touch
+
+BOARD = Path(str(files("firmware.game.insel") / "board.toml"))
+Json = dict[str, Any]
+
+
+class Machine:
+    """A loop that runs what was submitted when `turn` is called, as the real one does before a poll."""
+
+    def __init__(self) -> None:
+        self.powered = False
+        self.switched: list[str] = []
+        self.waiting: list[Callable[[], None]] = []
+        self.arrived = Event()
+        self.listeners: list[Callable[[Json], None]] = []
+
+    def submit(self, action: Callable[[], None]) -> None:
+        self.waiting.append(action)
+        self.arrived.set()
+
+    def turn(self) -> None:
+        waiting, self.waiting = self.waiting, []
+        for action in waiting:
+            action()
+
+    def listen(self, listener: Callable[[Json], None]) -> None:
+        self.listeners.append(listener)
+
+    def tell(self, **row: Any) -> None:
+        for listener in self.listeners:
+            listener({"t": 1.0, **row})
+
+    def power_on(self, *, held: bool = False) -> None:
+        self.powered = True
+        self.switched.append("on held" if held else "on")
+
+    def power_off(self) -> None:
+        self.powered = False
+        self.switched.append("off")
+
+
+class Hands:
+    """Hands that write down what they do."""
+
+    def __init__(self) -> None:
+        self.done: list[tuple[object, ...]] = []
+        self.clumsy = False
+
+    def place(self, figure: Figure, field: str | None) -> None:
+        if self.clumsy:
+            raise VolcanoError(f"{figure} fell over")
+        self.done.append(("place", figure, field))
+
+    def grip(self, figure: Figure) -> None:
+        self.done.append(("grip", figure))
+
+    def let_go(self, figure: Figure) -> None:
+        self.done.append(("let go", figure))
+
+    def touch(self, touch: Touch) -> None:
+        self.done.append(("touch", touch))
+
+    def lift(self, touch: Touch) -> None:
+        self.done.append(("lift", touch))
+
+
+class Playroom:
+    """A room with everything around it."""
+
+    def __init__(self, **more: Any) -> None:
+        self.machine = Machine()
+        self.hands = Hands()
+        self.pressed: list[bool] = []
+        self.weak: list[bool] = []
+        self.island = read_island(BOARD)
+        self.room = Room(
+            self.machine,
+            self.hands,
+            self.pressed.append,
+            self.weak.append,
+            fields=[spot.field for spot in self.island.spots],
+            **more,
+        )
+        self.app = make_app(self.room, self.island)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from firmware.hal.bus import Bus
     from firmware.hal.emulated_bus import EmulatedBus
     from firmware.hal.emulator import Chip
-    from firmware.hal.hands import Hands
+    from firmware.hal.hands import Hands, TablePhysics
     from firmware.hal.wiring import Wiring
     from firmware.terms import Grip
 
@@ -91,14 +91,32 @@ class MockHardware:
         self.hardware.close()
 
 
-def mock_hardware(wiring: Wiring, clock: Callable[[], float], seed: int = 0) -> MockHardware:
-    """An emulated volcano; `clock` in seconds drives chips, retries and blinking, `seed` names the board."""
+def mock_hardware(
+    wiring: Wiring,
+    clock: Callable[[], float],
+    *,
+    seed: int = 0,
+    noise_counts: float = 0.0,
+    physics: TablePhysics | None = None,
+) -> MockHardware:
+    """An emulated volcano.
+
+    Args:
+        wiring: which pad and pin is where.
+        clock: seconds; drives chips, retries and blinking.
+        seed: names the board: its pads' capacitances and the chips' noise.
+        noise_counts: standard deviation of the chips' readings.
+        physics: what the table is made of, if not the usual.
+    """
     from firmware.hal.emulated_bus import EmulatedBus  # noqa: PLC0415  # a real board never needs it
     from firmware.hal.emulator import Chip  # noqa: PLC0415
-    from firmware.hal.hands import Hands  # noqa: PLC0415
+    from firmware.hal.hands import Hands, TablePhysics  # noqa: PLC0415
 
-    chips = {chip.address: Chip(clock) for chip in wiring.chips}
-    hands = Hands(wiring, chips, seed=seed)
+    chips = {
+        chip.address: Chip(clock, noise_counts=noise_counts, seed=seed * len(wiring.chips) + number)
+        for number, chip in enumerate(wiring.chips)
+    }
+    hands = Hands(wiring, chips, physics or TablePhysics(), seed)
     emulated_bus = EmulatedBus(chips)
     bus = CountingBus(emulated_bus)
     hardware = _hardware(wiring, bus, emulated_bus.reopen, Pins(open_mock_pins, clock))

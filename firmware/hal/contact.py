@@ -7,7 +7,8 @@ alone raises a pad by one or two picofarads), hands lying about, and the same co
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from statistics import median
+from math import inf
+from statistics import fmean, median
 from typing import TYPE_CHECKING
 
 from firmware.terms import Grip, Touch
@@ -20,12 +21,28 @@ if TYPE_CHECKING:
 MEASUREMENTS = 3
 """A grip is judged by the median of three measurements that agree: one spike cannot decide."""
 
+MOST_MEASUREMENTS = 10
+"""As many are remembered: enough to tell a closing hand from noise."""
+
 MEASUREMENT_GAP_S = 0.009
 """The chips have a new value every 10 ms (MPR121 data sheet, ESI x SFI); anything sooner is the same one again."""
 
-AGREEMENT_PF = 0.4
-AGREEMENT = 0.06
-"""Measurements agree within two counts of noise on a 120 pF pad plus this share; a hand still closing does not."""
+STILL_PF = 0.2
+STILL = 0.02
+"""Three measurements that differ by no more stand still: one count on a 120 pF pad, and this share.
+
+So do the means of five; the means of three must agree twice as well, or a hand that closes slowly would pass.
+"""
+
+ONE_WAY_PF = 0.05
+"""But three that differ by more than this and all go one way are a hand that closes: 40 ms at 1 pF a second."""
+
+STEADY_PF = 0.4
+STEADY = 0.06
+"""A held or standing figure's level wanders by no more than this."""
+
+SETTLED_S = 0.1
+"""A level is settled when it has been steady for so long."""
 
 RAISED_PF = 0.5
 """Less than this is nobody's hand: half of what the lightest figure (2.2 pF) adds when it is gripped where it stood."""
@@ -63,38 +80,77 @@ NOTHING = PadReading()
 
 @dataclass(slots=True)
 class _Raised:
-    """A field that its chip calls touched."""
+    """A field that its chip calls touched. Levels are medians of three, so one spike is no peak and no rest."""
 
     since_s: float
+    recent_pf: tuple[float, ...] = ()
     rise_pf: float | None = None
     peak_pf: float = 0.0
     steady_pf: float = 0.0
     steady_since_s: float = 0.0
     stands: bool = False
+    """The hand has let go: it is at rest from now on."""
+    stands_pf: float = 0.0
 
-    def measure(self, rise_pf: float, now: float) -> None:
-        before, self.rise_pf = self.rise_pf, rise_pf
-        self.peak_pf = max(self.peak_pf, rise_pf)
-        if before is None or not _agree(self.steady_pf, rise_pf):
+    def measure(self, measured_pf: float, now: float) -> None:
+        self.recent_pf = (*self.recent_pf[1 - MEASUREMENTS :], measured_pf)
+        rise_pf = median(self.recent_pf)
+        if self.rise_pf is None or abs(rise_pf - self.steady_pf) > STEADY_PF + STEADY * rise_pf:
             self.steady_pf, self.steady_since_s = rise_pf, now
+        self.rise_pf = rise_pf
         if self.stands:
-            if rise_pf > self.steady_pf + RAISED_PF:
+            if rise_pf > self.stands_pf + RAISED_PF:
                 self.stands, self.peak_pf = False, rise_pf
-        elif before is not None and rise_pf < min(STANDING_PF, LET_GO * self.peak_pf):
-            self.stands = _agree(before, rise_pf)
+            return
+        self.peak_pf = max(self.peak_pf, rise_pf)
+        if self.fallen and now - self.steady_since_s >= SETTLED_S:
+            self.stands, self.stands_pf = True, rise_pf
+
+    @property
+    def fallen(self) -> bool:
+        """The level has come down from a hand's to a standing figure's."""
+        highest_pf = min(STANDING_PF, LET_GO * self.peak_pf, self.peak_pf - RAISED_PF)
+        return self.rise_pf is not None and self.rise_pf < highest_pf
 
     @property
     def gripped(self) -> bool:
         """Held by a hand, as far as is known; what has not been measured might be."""
-        return not self.stands and (self.rise_pf is None or self.rise_pf >= RAISED_PF)
+        return not self.stands and not self.fallen and (self.rise_pf is None or self.rise_pf >= RAISED_PF)
+
+    @property
+    def rests(self) -> bool:
+        """The hand has let go, and the last measurement shows no new one coming."""
+        return self.stands and self.recent_pf[-1] <= self.stands_pf + STILL_PF
 
     def may_stand(self, now: float, for_s: float) -> bool:
         """Whether it has shown no more than a standing figure can for so long."""
         return self.rise_pf is not None and self.rise_pf < STANDING_PF and now - self.steady_since_s >= for_s
 
 
-def _agree(one_pf: float, other_pf: float) -> bool:
-    return abs(one_pf - other_pf) <= AGREEMENT_PF + AGREEMENT * max(one_pf, other_pf)
+def _settled(samples_pf: list[float]) -> float | None:
+    """The median of the last measurements, None while a hand is still closing.
+
+    Three that hardly differ are enough, unless each is above (or below) the one before. If noise spoils that, the means
+    of two threes decide, or of two fives.
+    """
+    last = samples_pf[-MEASUREMENTS:]
+    if len(last) < MEASUREMENTS:
+        return None
+    middle, spread = median(last), max(last) - min(last)
+    still_pf = STILL_PF + STILL * middle
+    one_way = middle == last[1] and spread > ONE_WAY_PF
+    if spread <= still_pf and not one_way:
+        return middle
+    if _moved_pf(samples_pf, 3) <= still_pf / 2 or _moved_pf(samples_pf, 5) <= still_pf:
+        return median(samples_pf[-2 * MEASUREMENTS :])
+    return None
+
+
+def _moved_pf(samples_pf: list[float], count: int) -> float:
+    """How far the mean of the last `count` is from that of the `count` before; infinite if there are not so many."""
+    if len(samples_pf) < 2 * count:
+        return inf
+    return abs(fmean(samples_pf[-count:]) - fmean(samples_pf[-2 * count : -count]))
 
 
 class Contacts:
@@ -132,12 +188,13 @@ class Contacts:
         if name not in reading.rise_pf or now - self._sampled_s < MEASUREMENT_GAP_S:
             return None
         self._sampled_s = now
-        self._samples = [*self._samples[1 - MEASUREMENTS :], reading.rise_pf[name]]
-        if len(self._samples) < MEASUREMENTS or not _agree(min(self._samples), max(self._samples)):
+        self._samples = [*self._samples[1 - MOST_MEASUREMENTS :], reading.rise_pf[name]]
+        rise_pf = _settled(self._samples)
+        if rise_pf is None:
             return None
         self.answered = True
         self._pair = None
-        return Grip(name, touch, self._reader.likelihood(name, median(self._samples)))
+        return Grip(name, touch, self._reader.likelihood(name, rise_pf))
 
     def _gripped(self, now: float) -> list[str]:
         """The fields that hands hold; where there are several, those that may just be standing figures do not count."""
@@ -175,5 +232,5 @@ class Contacts:
         return [
             name
             for name, raised in self._raised.items()
-            if raised.stands or now - raised.since_s >= STUCK_S or raised.may_stand(now, STANDING_S)
+            if raised.rests or now - raised.since_s >= STUCK_S or raised.may_stand(now, STANDING_S)
         ]

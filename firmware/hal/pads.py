@@ -38,6 +38,9 @@ DRIFT_SLOT = 5
 AFTER_RELEASE_S = 0.2
 """A field is measured this long after its release: by then the hand or the figure is gone."""
 
+NEW_S = 0.3
+"""A field that was just touched is measured at every poll for so long: the figure may be let go again at once."""
+
 SWARM = 5
 """More pads than this touched anew in one poll are no fingers: the supply sags, or somebody leans on the board."""
 
@@ -62,6 +65,7 @@ class _Station:
         self.swarm_since_s = 0.0
         self.glance_s = float("-inf")
         self.measure_s = float("-inf")
+        self.closely_until_s = float("-inf")
         self.blind_until_s = float("-inf")
 
     def take(self, now: float) -> int:
@@ -151,7 +155,10 @@ class Pads:
         rise_pf: dict[str, float] = {}
         for station, bits in zip(self._stations, new, strict=True):
             held = station.mask & station.field_bits
-            if held and ((closely and touches) or bits or now >= station.measure_s) and station.chip.measure(now):
+            if bits:
+                station.closely_until_s = now + NEW_S
+            due = (closely and touches) or now < station.closely_until_s or now >= station.measure_s
+            if held and due and station.chip.measure(now):
                 station.measure_s = now + GLANCE_S
                 rise_pf.update(station.rises_pf(held))
         return PadReading(touches, fields, rise_pf)
@@ -177,6 +184,7 @@ class Pads:
         if station.chip.rebase(electrode, now):
             station.mask &= ~(1 << electrode)
             station.blind_until_s = now + BLIND_S
+            station.measure_s = now + AFTER_RELEASE_S
 
     # --- chores
 

@@ -308,8 +308,12 @@ class TendedChip:
         return self.level_pf[electrode] - self.idle_pf[electrode]
 
     def rebase(self, electrode: int, now: float) -> bool:
-        """Make the present level of one electrode its rest, in the chip and here; False if it could not be done."""
-        if not self.measure(now):
+        """Make the present level of one electrode its rest, in the chip and here.
+
+        False if it could not be done: the chip does not answer, or the level is on the move again.
+        """
+        before_pf = self.level_pf[electrode]
+        if not self.measure(now) or abs(self.level_pf[electrode] - before_pf) > DRIFT_PF:
             return False
         try:
             self._mpr121.rebase(electrode)

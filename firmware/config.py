@@ -163,29 +163,32 @@ def _line_of(text: str, path: tuple[str, ...]) -> int:
     """The line of a key, found by its nearest enclosing header; tomllib keeps no positions."""
     best, best_depth = 1, -1
     header: tuple[str, ...] = ()
-    keys = tuple(part for part in path if not part.isdigit())
+    latest: dict[tuple[str, ...], int] = {}
     for number, line in enumerate(text.splitlines(), 1):
         stripped = line.strip()
-        if found := re.match(r"\[\[?\s*([^\]]+?)\s*\]", stripped) if stripped.startswith("[") else None:
-            header = tuple(part.strip().strip('"') for part in found[1].split("."))
-            depth = _common(header, keys) if header == keys[: len(header)] else -1
+        if found := re.match(r"(\[\[?)\s*([^\]]+?)\s*\]", stripped):
+            header = _header(found[2], latest, begins_item=found[1] == "[[")
+            here = header
         elif found := re.match(r'("?[\w.-]+"?)\s*=', stripped):
             here = (*header, *found[1].strip('"').split("."))
-            depth = len(here) if here == keys[: len(here)] else -1
         else:
             continue
-        if depth > best_depth:
-            best, best_depth = number, depth
+        if here == path[: len(here)] and len(here) > best_depth:
+            best, best_depth = number, len(here)
     return best
 
 
-def _common(left: tuple[str, ...], right: tuple[str, ...]) -> int:
-    count = 0
-    for one, other in zip(left, right, strict=False):
-        if one != other:
-            break
-        count += 1
-    return count
+def _header(name: str, latest: dict[tuple[str, ...], int], *, begins_item: bool) -> tuple[str, ...]:
+    """The path of a header; after the name of a list of tables comes the number of the item that it is in."""
+    path: tuple[str, ...] = ()
+    parts = [part.strip().strip('"') for part in name.split(".")]
+    for number, part in enumerate(parts, 1):
+        path = (*path, part)
+        if begins_item and number == len(parts):
+            latest[path] = latest.get(path, -1) + 1
+        if path in latest:
+            path = (*path, str(latest[path]))
+    return path
 
 
 def state_folder() -> Path:

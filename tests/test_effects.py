@@ -180,7 +180,7 @@ def test_speech_is_trimmed_to_a_lead_and_a_tail() -> None:
 def test_long_pauses_inside_a_line_are_cut() -> None:
     word = sine(300, 0.4, 0.4)
     signal = np.concatenate([word, np.zeros(frames(700)), word, np.zeros(frames(200)), word])
-    assert len(mastering.tightened(signal)) == pytest.approx(3 * len(word) + frames(260 + 200), abs=frames(2))
+    assert len(mastering.tightened(signal)) == pytest.approx(3 * len(word) + frames(240 + 200), abs=frames(2))
 
 
 def test_a_hall_rings_as_long_as_it_says() -> None:

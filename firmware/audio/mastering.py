@@ -38,7 +38,7 @@ START_DB = -50.0
 END_DB = -40.0
 """Relative to the peak: below the first speech has not begun, below the second it has ended."""
 
-PAUSE_MS = 260
+PAUSE_MS = 240
 """Pauses inside a line are cut down to this; engines make half a second between sentences."""
 
 
@@ -276,7 +276,7 @@ def trimmed(signal: Signal) -> Signal:
 
 def tightened(signal: Signal) -> Signal:
     """Speech with no pause longer than `PAUSE_MS`; what is cut out is the silent middle of a pause."""
-    loud = np.flatnonzero(np.abs(signal) > decibel(START_DB) * np.max(np.abs(signal), initial=0))
+    loud = np.flatnonzero(np.abs(signal) > decibel(END_DB) * np.max(np.abs(signal), initial=0))
     kept = np.ones(len(signal), dtype=np.bool_)
     half = frames(PAUSE_MS) // 2
     for pause in np.flatnonzero(np.diff(loud) > 2 * half):

@@ -230,13 +230,16 @@ class Loop:
         self._hardware.close()
 
     def _note_faults(self) -> None:
-        """What the self-test counts. The parts log their own faults (`hal.ports`), the button's is seen only here."""
+        """For the self-test and the log. The parts log their own faults (`hal.ports`); the button's is seen only here."""
         faults = list(self._hardware.faults())
         if self._watch.stuck:
             faults.append(STUCK_BUTTON)
             if not self._said_stuck:
                 log.warning("%s", STUCK_BUTTON)
         self._said_stuck = self._watch.stuck
+        if self.unit.problem:
+            log.warning("%s", self.unit.problem)
+            self.unit.problem = ""
         self.unit.faults = faults
 
     def _carry_out(self) -> None:

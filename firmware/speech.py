@@ -38,8 +38,8 @@ class Speech:
 
     @property
     def telling_story(self) -> bool:
-        """Whether the Ariki's story is being told."""
-        return _rank(self.current) is Rank.STORY
+        """Whether the Ariki's story is being told, or follows what is being said."""
+        return any(_rank(item) is Rank.STORY for item in (self.current, *self.waiting))
 
     def add(self, items: Iterable[Item]) -> None:
         """Append to what waits."""

@@ -78,6 +78,10 @@ class Resumed(Event):
     figure: Figure | None = None
     pending: str | None = None
 
+    def row(self) -> Json:
+        """Both fields stand always, null if nobody has acted or nothing is open."""
+        return {"event": self.name, "figure": self.figure, "pending": self.pending}
+
 
 @event
 class Rejected(Event):
@@ -188,6 +192,8 @@ class Unit:
         self.lit = Symbols()
         self.faults: Sequence[str] = ()
         """What the hardware says is broken now, one line each; the self-test tells their number."""
+        self.problem = ""
+        """Why an unfinished game could not go on, one line for the log; empty if all is well."""
         self._load_texts = texts
         self._texts = texts(self.settings.language)
         self._seeds = _Seeds(seed)
@@ -455,7 +461,8 @@ class Unit:
         try:
             rules = self._rules_named(cast("Begun", records[0]).rules)
             game, told = kernel.replay(rules, records, compare=False)
-        except StateError:
+        except StateError as error:
+            self.problem = f"the unfinished game cannot go on: {error}"
             return None, None, ()
         return (rules, game, told) if rules.resumes and not rules.over(game) else (None, None, ())
 
@@ -591,18 +598,18 @@ class Unit:
             self._speak(self.title.script.cues(events, self.game))
             return
         self._out.append(Signals())
-        chatter = Rank.CHATTER
+        chatter = Rank.CHATTER  # the sounds too: cut short, they must not be taken for the next contact's
         self._speak(
             [
                 say("signal-place", rank=chatter),
-                Sound(SoundName.HARP),
+                Sound(SoundName.HARP, chatter),
                 say("signal-points", rank=chatter),
-                Sound(SoundName.POINT),
-                Sound(SoundName.POINT),
+                Sound(SoundName.POINT, chatter),
+                Sound(SoundName.POINT, chatter),
                 say("signal-creature", rank=chatter),
-                Sound(SoundName.SPIDER),
+                Sound(SoundName.SPIDER, chatter),
                 say("signal-error", rank=chatter),
-                Sound(SoundName.ERROR),
+                Sound(SoundName.ERROR, chatter),
             ]
         )
 

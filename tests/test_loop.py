@@ -10,13 +10,13 @@ import pytest
 from table import TITLE, Rows, texts
 
 from firmware.audio.player import SilentPlayer
-from firmware.game.kernel import Ended
+from firmware.game.kernel import Ended, Played
 from firmware.hal.backends import mock_hardware
 from firmware.hal.emulated_bus import Fault
 from firmware.hal.wiring import load_wiring
-from firmware.journal import Store
+from firmware.journal import Store, read_journal
 from firmware.loop import DEBOUNCE_S, LONG_PRESS_S, POLLS_PER_S, STUCK_BUTTON, STUCK_PRESS_S, ButtonWatch, Loop
-from firmware.terms import SYMBOLS, Figure, Press, Say, Sound, Touch, nominal_ms
+from firmware.terms import SYMBOLS, Contact, Figure, Press, Say, Sound, Touch, nominal_ms
 from firmware.unit import Mode, Settings
 
 if TYPE_CHECKING:
@@ -371,6 +371,22 @@ def test_after_resuming_the_next_contact_counts_and_is_recorded(volcano: Volcano
     other.switch_on()
     assert other.contact(Figure.RED, "beach-sw", Touch.EXPLORE).events("entered", figure="red")
     assert len(Store(volcano.store.folder, print).load()) == 3
+    other.mock.close()
+
+
+def test_a_record_that_does_not_fit_is_said_in_the_log_and_the_unit_is_ready(
+    volcano: Volcano, caplog: pytest.LogCaptureFixture
+) -> None:
+    volcano.switch_on()
+    volcano.contact(Figure.WHITE, "beach-s", Touch.EXPLORE)
+    volcano.store.append(Played(Contact(Figure.RED, "beach-s", Touch.EXPLORE), (), ()))
+    other = again(volcano)
+    assert other.switch_on().events("ready")
+    assert caplog.messages == ["the unfinished game cannot go on: contact 2 of the record is not accepted: boat_taken"]
+    assert other.contact(Figure.WHITE, "beach-s", Touch.EXPLORE).events("game_started")
+    kept = Store(volcano.store.folder, print)
+    assert len(kept.load()) == 2
+    assert len(read_journal(volcano.store.folder / "games" / "game-000001.journal").records) == 3
     other.mock.close()
 
 

@@ -94,6 +94,12 @@ def test_only_the_story_is_skipped() -> None:
     assert rest_after(made) == [CHATTER, FACT]
 
 
+def test_a_story_that_follows_is_skipped_while_a_fact_finishes() -> None:
+    made = speech(FACT, *STORY, OTHER)
+    assert (made.telling_story, made.skip_story(), made.telling_story) == (True, [], False)
+    assert rest(made) == [FACT, OTHER]
+
+
 def test_an_error_comes_at_once_and_what_broke_off_is_said_again() -> None:
     made = speech(CHATTER, FACT)
     assert made.cut_in([ERROR]) == [Stop()]

@@ -148,6 +148,11 @@ def test_rock_gives_the_four_signals_in_order_before_in_the_intro_and_after_a_ga
     assert table.state() == before
 
 
+def test_signals_cut_short_leave_nothing_that_could_be_misheard() -> None:
+    rows = Table(READY + "white beach-s rock\nwait 1\n").play("chance site well\nwhite beach-s explore\nwait 30")
+    assert rows.sounds == ["harp"]
+
+
 def test_rock_in_a_game_tells_the_places_and_disturbs_nothing() -> None:
     table = Table(READY + TWO)
     assert table.play("green mountain-ne rock\nwait 20").untimed[0] == {"event": "creature_places", "creatures": {}}
@@ -199,6 +204,14 @@ def test_the_button_stops_the_story_only_and_what_follows_is_said() -> None:
     assert not [line for line in rows.lines if line.startswith("story")]
     assert rows.heard == ["rumble", "spider", "creature-appears", "place"]
     assert table.play("button\nwait 300").named == ["repeated"]
+
+
+def test_the_button_while_the_story_is_announced_skips_it_and_keeps_the_facts() -> None:
+    table = Table(READY + TWO + "chance site ariki\nwhite jungle-w explore\nwait 1")
+    rows = table.play("button\nwait 60")
+    assert rows.named == ["interrupted"]
+    assert not rows.cues("stop"), "the harp is a fact"
+    assert rows.heard == ["ariki-found", "point", "point", "point", "ariki-cards"]
 
 
 def test_the_story_lasts_at_least_40_seconds() -> None:
@@ -514,6 +527,11 @@ def test_a_contact_before_resumed_is_ignored() -> None:
 
 def test_a_finished_game_is_not_resumed() -> None:
     assert Table(READY + LOST + "power off\npower on\nwait 30").all.named[-1] == "ready"
+
+
+def test_resumed_always_says_who_and_what_even_if_nothing_is_open() -> None:
+    (resumed,) = Table(READY + TWO + "power off\npower on\nwait 30").all.events("resumed")
+    assert list(resumed.items())[1:] == [("event", "resumed"), ("figure", "red"), ("pending", None)]
 
 
 def test_a_second_cut_resumes_again() -> None:

@@ -230,7 +230,7 @@ class Loop:
         self._hardware.close()
 
     def _note_faults(self) -> None:
-        """For the self-test and the log. The parts log their own faults (`hal.ports`); the button's is seen only here."""
+        """For the self-test and the log. Parts log their own faults (`hal.ports`); the button's is seen only here."""
         faults = list(self._hardware.faults())
         if self._watch.stuck:
             faults.append(STUCK_BUTTON)

@@ -30,6 +30,9 @@ Body to earth is 80 to 300 pF; a mains adapter adds little to that, batteries ha
 Which it is, is learnt from the grips.
 """
 
+AT_FIRST = (0.01, 0.03, 0.1, 0.2, 0.33, 0.33)
+"""How probable each return is before any grip: a mains adapter is the usual supply; estimate."""
+
 FORGETTING = 0.03
 """Share of what was learnt about the return that each grip gives up: another adapter, another player's shoes."""
 
@@ -68,7 +71,7 @@ class CapacitorFigures:
             [_centres(capacitor_pf[figure], HAND_PF * return_pf / (HAND_PF + return_pf)) for figure in FIGURES]
             for return_pf in RETURNS_PF
         ]
-        self._weights = [1.0 / len(RETURNS_PF)] * len(RETURNS_PF)
+        self._weights = list(AT_FIRST)
         """How probable each of `RETURNS_PF` is."""
 
     def likelihood(self, field: str, delta_pf: float) -> Likelihood:
@@ -88,8 +91,10 @@ class CapacitorFigures:
         """Bayes' rule on the returns, whoever it was."""
         weights = [weight * sum(fit) for weight, fit in zip(self._weights, fits, strict=True)]
         total = sum(weights)
-        even = FORGETTING / len(weights)
-        self._weights = [(1.0 - FORGETTING) * weight / total + even for weight in weights]
+        self._weights = [
+            (1.0 - FORGETTING) * weight / total + FORGETTING * at_first
+            for weight, at_first in zip(weights, AT_FIRST, strict=True)
+        ]
 
 
 def _fits(delta_pf: float, figures_centres: list[tuple[float, float]]) -> list[float]:

@@ -25,8 +25,8 @@ log = logging.getLogger(__name__)
 GLANCE_S = 0.095
 """The other chips' status while nobody plays, and measurements of a held figure: 10 Hz, a little early for jitter."""
 
-CHORE_S = 0.1
-"""Chores are spread over slots of this length: health and drift of one chip at a time."""
+CHORE_S = 0.095
+"""Chores are spread over slots of a tenth of a second, a little early for jitter: one chip's health or drift each."""
 
 HEALTH_SLOTS = 10
 """Each chip's health once a second, in a slot of its own (four chips at most)."""

@@ -49,6 +49,10 @@ RELEASE_SHARE = 0.5
 LOWEST_COUNTS = 4
 """No threshold lies below twice the noise of one to two counts."""
 
+LOWEST_IDLE = 50
+HIGHEST_IDLE = 1000
+"""Counts that an untouched pad may read; auto-configuration aims at 724. Outside, it is shorted or torn off."""
+
 DRIFT_PF = 0.3
 """Idle levels follow changes up to this at once, and smoothly; a greater rise is believed when it is seen twice."""
 
@@ -135,6 +139,7 @@ class TendedChip:
         if self.state is ChipState.LOST and now >= self._again_s:
             try:
                 if self._started:
+                    self._mpr121.status()  # clears an over-current, which locks the chip in Stop
                     self._mpr121.restart()
                 else:
                     self._mpr121.start()
@@ -280,7 +285,10 @@ class TendedChip:
     def _learn_levels(self, snapshot: Snapshot, touched: int) -> None:
         self._out_of_range = snapshot.out_of_range
         for electrode in self._pads:
-            level_pf = self._mpr121.capacitance_pf(electrode, snapshot.filtered[electrode])
+            counts = snapshot.filtered[electrode]
+            if not touched >> electrode & 1 and not LOWEST_IDLE <= counts <= HIGHEST_IDLE:
+                self._out_of_range |= 1 << electrode
+            level_pf = self._mpr121.capacitance_pf(electrode, counts)
             self.level_pf[electrode] = level_pf
             if touched >> electrode & 1:
                 self._doubted_pf.pop(electrode, None)

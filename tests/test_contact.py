@@ -1,0 +1,240 @@
+"""From touched pads to a grip, in virtual time, without any chip."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from firmware.hal.contact import STANDING_S, STUCK_S, Contacts, PadReading
+from firmware.hal.figures import NoFigures
+from firmware.terms import UNKNOWN, Grip, Likelihood, Touch
+
+POLL_S = 0.02
+
+
+class Echo:
+    """A figure reader that remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, float]] = []
+
+    def likelihood(self, field: str, delta_pf: float) -> Likelihood:
+        self.asked.append((field, delta_pf))
+        return UNKNOWN
+
+
+class Table:
+    """Feeds contacts with readings at 50 Hz."""
+
+    def __init__(self) -> None:
+        self.reader = Echo()
+        self.contacts = Contacts(self.reader)
+        self.now = 0.0
+
+    def hold(self, seconds: float, *touches: Touch, **rise_pf: float) -> list[Grip]:
+        """These Touch fields and these fields with their rise, for so long."""
+        grips = []
+        for _ in range(round(seconds / POLL_S)):
+            self.now += POLL_S
+            reading = PadReading(frozenset(touches), frozenset(rise_pf), rise_pf)
+            grip = self.contacts.update(reading, self.now)
+            if grip is not None:
+                grips.append(grip)
+        return grips
+
+
+def test_one_touch_field_and_one_gripped_field_make_a_grip() -> None:
+    table = Table()
+    assert table.hold(0.5, Touch.ROCK, beach=4.5) == [Grip("beach", Touch.ROCK)]
+    assert table.reader.asked == [("beach", 4.5)]
+
+
+def test_a_clean_grip_takes_three_polls() -> None:
+    table = Table()
+    assert table.hold(0.04, Touch.ROCK, beach=4.5) == []
+    assert len(table.hold(0.02, Touch.ROCK, beach=4.5)) == 1
+
+
+@pytest.mark.parametrize(
+    ("touches", "fields"),
+    [
+        ((), {"beach": 9.0}),
+        ((Touch.FIRE,), {}),
+        ((Touch.ONE, Touch.TWO), {"beach": 9.0}),
+        ((Touch.ONE,), {"beach": 9.0, "jungle": 9.0}),
+        ((Touch.ONE, Touch.TWO, Touch.THREE), {"beach": 9.0, "jungle": 9.0, "ruin": 9.0}),
+        ((Touch.ONE,), {"beach": 0.3}),
+    ],
+    ids=["no Touch field", "no field", "two Touch fields", "two fields", "many pads", "hardly anything"],
+)
+def test_anything_else_makes_none(touches: tuple[Touch, ...], fields: dict[str, float]) -> None:
+    assert Table().hold(2.0, *touches, **fields) == []
+
+
+def test_holding_on_for_two_minutes_makes_one_grip() -> None:
+    table = Table()
+    assert len(table.hold(120.0, Touch.EXPLORE, beach=4.5)) == 1
+
+
+def test_another_field_needs_the_touch_field_released_first() -> None:
+    table = Table()
+    table.hold(0.5, Touch.EXPLORE, beach=4.5)
+    assert table.hold(1.0, Touch.EXPLORE, jungle=9.0) == []
+    table.hold(0.1)
+    assert table.hold(0.5, Touch.EXPLORE, jungle=9.0) == [Grip("jungle", Touch.EXPLORE)]
+
+
+def test_a_flicker_of_the_touch_field_is_no_release() -> None:
+    table = Table()
+    table.hold(0.5, Touch.EXPLORE, beach=4.5)
+    table.hold(0.02, beach=4.5)
+    assert table.hold(0.5, Touch.EXPLORE, beach=4.5) == []
+
+
+def test_the_same_figure_may_answer_with_another_touch_field_at_once() -> None:
+    table = Table()
+    table.hold(0.5, Touch.EXPLORE, beach=4.5)
+    table.hold(0.1, beach=4.5)
+    assert table.hold(0.5, Touch.TWO, beach=4.5) == [Grip("beach", Touch.TWO)]
+
+
+@pytest.mark.parametrize("first", ["figure", "Touch field"])
+def test_the_second_hand_may_come_seconds_later(first: str) -> None:
+    table = Table()
+    early = table.hold(6.0, beach=4.5) if first == "figure" else table.hold(6.0, Touch.FIRE)
+    assert early == []
+    assert table.hold(0.2, Touch.FIRE, beach=4.5) == [Grip("beach", Touch.FIRE)]
+
+
+def test_a_closing_hand_is_not_measured_before_it_has_closed() -> None:
+    table = Table()
+    for step in range(25):  # 1.2 to 4.5 pF in half a second
+        assert table.hold(POLL_S, Touch.ROCK, beach=1.2 + 3.3 * step / 25) == []
+    assert len(table.hold(0.2, Touch.ROCK, beach=4.5)) == 1
+    assert table.reader.asked == [("beach", 4.5)]
+
+
+def test_noise_only_delays() -> None:
+    table = Table()
+    noise = (0.25, -0.2, 0.15, -0.25, 0.2, -0.1, 0.2, -0.15, 0.1, -0.2)
+    grips = [grip for n in noise for grip in table.hold(POLL_S, Touch.ROCK, beach=4.5 + n)]
+    assert len(grips) == 1
+    assert table.reader.asked[0][1] == pytest.approx(4.5, abs=0.2)
+
+
+def test_one_spike_does_not_decide() -> None:
+    table = Table()
+    for rise_pf in (4.5, 12.0, 4.5):
+        assert table.hold(POLL_S, Touch.ROCK, beach=rise_pf) == []
+    table.hold(0.2, Touch.ROCK, beach=4.5)
+    assert [rise for _, rise in table.reader.asked] == [4.5]
+
+
+def test_a_figure_that_was_let_go_is_at_rest_and_no_grip() -> None:
+    table = Table()
+    table.hold(0.3, beach=16.0)
+    assert table.contacts.at_rest(table.now) == []
+    table.hold(0.2, beach=1.6)
+    assert table.contacts.at_rest(table.now) == ["beach"]
+    assert table.hold(1.0, Touch.ROCK, beach=1.6) == []
+
+
+def test_a_figure_let_go_does_not_block_another_that_is_gripped() -> None:
+    table = Table()
+    table.hold(0.3, beach=16.0)
+    assert table.hold(0.3, Touch.ROCK, beach=1.6, jungle=4.5) == [Grip("jungle", Touch.ROCK)]
+
+
+def test_a_figure_set_down_unseen_blocks_nobody_for_longer_than_a_second() -> None:
+    table = Table()
+    table.hold(1.1, beach=1.6)
+    assert table.hold(0.3, Touch.ROCK, beach=1.6, jungle=4.5) == [Grip("jungle", Touch.ROCK)]
+
+
+def test_a_figure_set_down_unseen_comes_to_rest() -> None:
+    table = Table()
+    table.hold(STANDING_S - 1.0, beach=1.6)
+    assert table.contacts.at_rest(table.now) == []
+    table.hold(1.2, beach=1.6)
+    assert table.contacts.at_rest(table.now) == ["beach"]
+
+
+def test_a_figure_let_go_and_gripped_again_is_gripped() -> None:
+    table = Table()
+    table.hold(0.3, beach=4.5)
+    table.hold(0.3, beach=1.2)
+    assert table.hold(0.3, Touch.ROCK, beach=4.5) == [Grip("beach", Touch.ROCK)]
+
+
+def test_no_field_is_rebased_while_a_new_hand_is_coming() -> None:
+    table = Table()
+    table.hold(0.3, beach=4.5)
+    table.hold(0.3, beach=1.2)
+    table.hold(POLL_S, beach=2.0)
+    assert table.contacts.at_rest(table.now) == []
+
+
+def test_no_field_is_rebased_while_a_touch_field_is_down() -> None:
+    table = Table()
+    table.hold(0.3, beach=16.0)
+    table.hold(0.5, Touch.ROCK, beach=1.6)
+    assert table.contacts.at_rest(table.now) == []
+
+
+def test_a_stuck_pad_comes_to_rest_after_a_minute() -> None:
+    table = Table()
+    table.hold(STUCK_S - 1.0, beach=30.0)
+    assert table.contacts.at_rest(table.now) == []
+    table.hold(2.0, beach=30.0)
+    assert table.contacts.at_rest(table.now) == ["beach"]
+
+
+def test_a_stuck_touch_field_comes_to_rest_after_a_minute() -> None:
+    table = Table()
+    table.hold(STUCK_S + 1.0, Touch.TWO)
+    assert table.contacts.at_rest(table.now) == ["two"]
+
+
+def test_idle_means_nothing_is_remembered() -> None:
+    table = Table()
+    assert table.contacts.idle
+    table.hold(0.1, beach=4.5)
+    assert not bool(table.contacts.idle)
+    table.hold(0.5, Touch.ROCK, beach=4.5)
+    table.hold(0.06)
+    assert (table.contacts.answered, table.contacts.idle) == (False, True)
+
+
+STRETCHES = st.lists(
+    st.tuples(
+        st.integers(1, 12),
+        st.sets(st.sampled_from([Touch.ROCK, Touch.ONE, Touch.FIRE]), max_size=2),
+        st.dictionaries(st.sampled_from(["beach", "jungle", "ruin"]), st.floats(0.1, 30.0), max_size=2),
+    ),
+    max_size=40,
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(STRETCHES)
+def test_never_two_grips_without_a_release_and_never_one_without_both_down(
+    stretches: list[tuple[int, set[Touch], dict[str, float]]],
+) -> None:
+    contacts = Contacts(NoFigures())
+    now, released = 0.0, True
+    recent: list[PadReading] = []
+    for polls, touches, rise_pf in stretches:
+        for _ in range(polls):
+            now += POLL_S
+            reading = PadReading(frozenset(touches), frozenset(rise_pf), rise_pf)
+            recent = [*recent[-2:], reading]
+            released = released or not touches
+            grip = contacts.update(reading, now)
+            if grip is not None:
+                assert released, "a second grip without a release"
+                released = False
+                for seen in recent:
+                    assert seen.touches == {grip.touch}
+                    assert seen.rise_pf[grip.field] >= 0.5
+                assert len(recent) == 3

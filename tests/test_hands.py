@@ -1,0 +1,270 @@
+"""The emulated table, and through it the whole of sensing: hands, picofarads, chips, driver, pads, contact, figure."""
+
+from __future__ import annotations
+
+import itertools
+import tomllib
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+import pytest
+
+from firmware.hal.backends import mock_hardware
+from firmware.hal.hands import Hands, TableError, TablePhysics, series_pf
+from firmware.hal.wiring import load_wiring
+from firmware.terms import FIGURES, TOUCHES, Figure, Grip, Touch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+FIELDS = tuple(tomllib.loads((files("firmware.game.insel") / "board.toml").read_text(encoding="utf-8"))["layout"])
+WIRING = load_wiring(None, FIELDS)
+POLL_S = 0.02
+
+
+class Ledger:
+    """Stands for a chip and writes down what the hands do to its electrodes."""
+
+    def __init__(self) -> None:
+        self.pf: dict[int, float] = {}
+        self.moves: list[tuple[int, float, float]] = []
+
+    def set_pf(self, electrode: int, picofarad: float, over_s: float = 0.0) -> None:
+        self.pf[electrode] = picofarad
+        self.moves.append((electrode, picofarad, over_s))
+
+
+def table(seed: int = 0) -> tuple[Hands, dict[int, Ledger]]:
+    chips = {chip.address: Ledger() for chip in WIRING.chips}
+    return Hands(WIRING, chips, seed=seed), chips
+
+
+def added(act: Callable[[Hands], None], pad: str) -> float:
+    """What `act` adds to a pad, in picofarads."""
+    hands, _ = table()
+    before = hands.pad_pf(pad)
+    act(hands)
+    return hands.pad_pf(pad) - before
+
+
+def test_an_empty_board_is_pads_of_40_to_120_pf() -> None:
+    hands, chips = table()
+    own = [pf for chip in chips.values() for pf in chip.pf.values()]
+    assert len(own) == 29
+    assert min(own) >= 40
+    assert max(own) <= 120
+    assert max(own) - min(own) > 50
+    assert hands.pad_pf("rock") == chips[0x5A].pf[0]
+
+
+def test_a_seed_names_a_board() -> None:
+    assert [table(3)[0].pad_pf(field) for field in FIELDS] == [table(3)[0].pad_pf(field) for field in FIELDS]
+    assert [table(3)[0].pad_pf(field) for field in FIELDS] != [table(4)[0].pad_pf(field) for field in FIELDS]
+
+
+@pytest.mark.parametrize("figure", FIGURES)
+def test_a_standing_figure_adds_less_than_two_picofarads(figure: Figure) -> None:
+    assert 0.8 < added(lambda hands: hands.place(figure, "ruin-n"), "ruin-n") < 1.7
+
+
+@pytest.mark.parametrize("figure", FIGURES)
+def test_a_gripped_figure_adds_almost_its_capacitor(figure: Figure) -> None:
+    def act(hands: Hands) -> None:
+        hands.place(figure, "ruin-n")
+        hands.grip(figure)
+
+    capacitor_pf = WIRING.capacitor_pf[figure]
+    assert 0.75 * capacitor_pf < added(act, "ruin-n") < capacitor_pf
+
+
+def test_figures_on_one_field_add_up() -> None:
+    def act(hands: Hands) -> None:
+        hands.place(Figure.RED, "ruin-n")
+        hands.place(Figure.BLACK, "ruin-n")
+
+    both = added(act, "ruin-n")
+    one = added(lambda hands: hands.place(Figure.RED, "ruin-n"), "ruin-n")
+    assert both == pytest.approx(one + series_pf(22.0, 1.7))
+
+
+def test_a_finger_on_a_touch_field_grounds_the_body_for_the_same_chip_only() -> None:
+    def grip(field: str, *touches: Touch) -> float:
+        def act(hands: Hands) -> None:
+            hands.place(Figure.BLACK, field)
+            hands.grip(Figure.BLACK)
+            for touch in touches:
+                hands.touch(touch)
+
+        return added(act, field)
+
+    assert grip("mountain-ne", Touch.ROCK) > grip("mountain-ne") + 1.0
+    assert grip("ruin-n", Touch.ROCK) == pytest.approx(grip("ruin-n"))
+
+
+def test_a_finger_on_a_touch_field_adds_far_more_than_a_figure() -> None:
+    assert added(lambda hands: hands.touch(Touch.FIRE), "fire") > 50
+
+
+def test_everything_taken_back_leaves_the_empty_board() -> None:
+    hands, chips = table()
+    before = {address: dict(chip.pf) for address, chip in chips.items()}
+    hands.place(Figure.WHITE, "beach-s")
+    hands.grip(Figure.WHITE)
+    hands.touch(Touch.ONE)
+    hands.lay_hand("jungle-n")
+    assert hands.held == {Figure.WHITE}
+    assert hands.touched == {Touch.ONE}
+    assert hands.where(Figure.WHITE) == "beach-s"
+    hands.let_go(Figure.WHITE)
+    hands.lift(Touch.ONE)
+    hands.raise_hand("jungle-n")
+    hands.place(Figure.WHITE, None)
+    for address, chip in chips.items():
+        assert chip.pf == pytest.approx(before[address])
+
+
+def test_a_hand_closes_in_the_time_it_is_given() -> None:
+    hands, chips = table()
+    hands.place(Figure.RED, "beach-s")
+    chips[0x5B].moves.clear()
+    hands.grip(Figure.RED, over_s=0.4)
+    (move,) = chips[0x5B].moves
+    assert (move[0], move[2]) == (2, 0.4)
+
+
+@pytest.mark.parametrize(
+    ("act", "problem"),
+    [
+        (lambda hands: hands.grip("blue"), "there is no figure 'blue'; the figures are white, red, green, black"),
+        (lambda hands: hands.place("red", "swamp"), "there is no field 'swamp'; the fields are beach-ne, "),
+        (lambda hands: hands.touch("water"), "there is no Touch field 'water'; the Touch fields are rock, "),
+        (lambda hands: hands.lay_hand("rock"), "there is no field 'rock'"),
+        (lambda hands: hands.pad_pf("sky"), "there is no pad 'sky'"),
+    ],
+)
+def test_what_the_table_does_not_have_is_named(act: Callable[[Hands], None], problem: str) -> None:
+    with pytest.raises(TableError) as caught:
+        act(table()[0])
+    assert str(caught.value).startswith(problem)
+
+
+# --- through the chips
+
+
+class Board:
+    """An emulated volcano, polled 50 times a virtual second."""
+
+    def __init__(self, seed: int = 0, noise_counts: float = 0.0, physics: TablePhysics | None = None) -> None:
+        self.now = 0.0
+        mock = mock_hardware(WIRING, lambda: self.now, seed=seed, noise_counts=noise_counts, physics=physics)
+        self.hands = mock.hands
+        self.board = mock.hardware.touch
+        self.run(0.5)
+
+    def run(self, seconds: float) -> list[Grip]:
+        grips = []
+        for _ in range(round(seconds / POLL_S)):
+            self.now += POLL_S
+            if (grip := self.board.poll(self.now)) is not None:
+                grips.append(grip)
+        return grips
+
+
+def surely(grip: Grip) -> Figure | None:
+    """The figure that has nine tenths of a flat prior's posterior."""
+    total = sum(grip.likelihood)
+    return next((figure for figure, value in zip(FIGURES, grip.likelihood, strict=True) if value > 0.9 * total), None)
+
+
+@pytest.mark.parametrize("figure", FIGURES)
+def test_every_figure_is_recognised_on_every_field_with_every_touch_field(figure: Figure) -> None:
+    board = Board()
+    for other, field in zip(FIGURES, ("beach-s", "jungle-n", "ruin-w", "mountain-se"), strict=True):
+        board.hands.place(other, field)
+        board.run(0.8)
+    for field in FIELDS:
+        board.hands.place(figure, field)
+        assert board.run(0.8) == []
+        for touch in TOUCHES:
+            board.hands.grip(figure, 0.1)
+            board.hands.touch(touch)
+            (grip,) = board.run(0.3)
+            assert (grip.field, grip.touch, surely(grip)) == (field, touch, figure)
+            board.hands.let_go(figure)
+            board.hands.lift(touch)
+            assert board.run(0.4) == []
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_noise_of_half_a_count_hides_no_figure(seed: int) -> None:
+    board = Board(seed, noise_counts=0.5)
+    for figure, field, touch in itertools.product(FIGURES, FIELDS[::4], TOUCHES[::3]):
+        board.hands.place(figure, field)
+        assert board.run(1.0) == []
+        board.hands.grip(figure)
+        board.hands.touch(touch)
+        (grip,) = board.run(0.5)
+        assert (grip.field, grip.touch, surely(grip)) == (field, touch, figure)
+        board.hands.lift(touch)
+        board.hands.let_go(figure)
+        assert board.run(0.6) == []
+
+
+@pytest.mark.parametrize("order", ["figure first", "Touch field first"])
+@pytest.mark.parametrize("figure", FIGURES)
+def test_slow_players_are_understood(figure: Figure, order: str) -> None:
+    board = Board()
+    board.hands.place(figure, "jungle-w")
+    board.run(2.0)
+    if order == "figure first":
+        board.hands.grip(figure, 0.6)
+        assert board.run(5.0) == []
+        board.hands.touch(Touch.TWO, 0.2)
+    else:
+        board.hands.touch(Touch.TWO, 0.2)
+        assert board.run(5.0) == []
+        board.hands.grip(figure, 0.6)
+    (grip,) = board.run(1.5)
+    assert (grip.field, grip.touch, surely(grip)) == ("jungle-w", Touch.TWO, figure)
+
+
+def test_holding_on_for_two_minutes_is_one_grip() -> None:
+    board = Board()
+    board.hands.place(Figure.GREEN, "mountain-ne")
+    board.run(1.0)
+    board.hands.grip(Figure.GREEN)
+    board.hands.touch(Touch.ROCK)
+    assert len(board.run(130.0)) == 1
+
+
+def test_hands_on_several_fields_are_no_grip() -> None:
+    board = Board()
+    for field in ("beach-s", "jungle-s", "ruin-s"):
+        board.hands.lay_hand(field)
+    board.hands.touch(Touch.ROCK)
+    assert board.run(3.0) == []
+
+
+def test_two_touch_fields_are_no_grip() -> None:
+    board = Board()
+    board.hands.place(Figure.RED, "beach-s")
+    board.run(1.0)
+    board.hands.touch(Touch.ONE)
+    board.hands.touch(Touch.TWO)
+    board.hands.grip(Figure.RED)
+    assert board.run(3.0) == []
+
+
+def test_one_of_several_figures_on_a_field_is_recognised() -> None:
+    board = Board()
+    for figure in FIGURES:
+        board.hands.place(figure, "statue-n")
+        board.run(1.0)
+    for figure in FIGURES:
+        board.hands.grip(figure)
+        board.hands.touch(Touch.EXPLORE)
+        (grip,) = board.run(0.4)
+        assert (grip.field, surely(grip)) == ("statue-n", figure)
+        board.hands.let_go(figure)
+        board.hands.lift(Touch.EXPLORE)
+        board.run(1.0)

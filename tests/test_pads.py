@@ -1,0 +1,251 @@
+"""The chips of the board over an emulated bus: what is read when, and what happens when something breaks."""
+
+from __future__ import annotations
+
+import logging
+import tomllib
+from importlib.resources import files
+
+import pytest
+
+from firmware.hal.backends import MockHardware, mock_hardware
+from firmware.hal.emulated_bus import Fault
+from firmware.hal.tended_chip import ChipState
+from firmware.hal.wiring import load_wiring
+from firmware.terms import Figure, Grip, Touch
+
+FIELDS = tuple(tomllib.loads((files("firmware.game.insel") / "board.toml").read_text(encoding="utf-8"))["layout"])
+WIRING = load_wiring(None, FIELDS)
+TOUCH_CHIP, COAST_CHIP = 0x5A, 0x5B
+POLL_S = 0.02
+
+
+class Board:
+    """An emulated volcano that is polled 50 times a virtual second."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.mock: MockHardware = mock_hardware(WIRING, lambda: self.now)
+        self.hands = self.mock.hands
+        self.board = self.mock.hardware.touch
+        self.bus = self.mock.bus
+
+    def run(self, seconds: float) -> list[Grip]:
+        grips = []
+        for _ in range(round(seconds / POLL_S)):
+            self.now += POLL_S
+            if (grip := self.board.poll(self.now)) is not None:
+                grips.append(grip)
+        return grips
+
+    def contact(self, figure: Figure = Figure.RED, touch: Touch = Touch.ROCK) -> list[Grip]:
+        self.hands.grip(figure)
+        self.hands.touch(touch)
+        grips = self.run(0.3)
+        self.hands.let_go(figure)
+        self.hands.lift(touch)
+        return grips + self.run(0.6)
+
+    def states(self) -> list[ChipState]:
+        return [chip.state for chip in self.board.pads.chips]
+
+
+@pytest.fixture
+def board() -> Board:
+    board = Board()
+    board.run(1.0)
+    return board
+
+
+ALL_OK = [ChipState.OK] * 3
+
+
+def test_all_chips_work_a_tenth_of_a_second_after_the_first_poll() -> None:
+    board = Board()
+    board.run(0.1)
+    assert board.states() == ALL_OK
+    assert board.board.faults() == []
+
+
+def test_an_idle_second_costs_less_than_500_bytes(board: Board) -> None:
+    board.bus.clear()
+    board.run(10.0)
+    assert 250 < board.bus.wire_bytes / 10 <= 500  # the Touch chip's status alone is 50 x 5
+
+
+def test_figures_that_stand_cost_nothing_more(board: Board) -> None:
+    for figure, field in zip(Figure, ("beach-ne", "jungle-n", "mountain-ne", "ruin-s"), strict=True):
+        board.hands.place(figure, field)
+        board.run(1.0)
+    board.bus.clear()
+    board.run(10.0)
+    assert board.bus.wire_bytes / 10 <= 500
+
+
+def test_a_sleeping_board_reads_only_the_touch_chip_at_every_poll(board: Board) -> None:
+    board.bus.record = True
+    board.bus.clear()
+    board.run(1.0)
+    status = [entry.address for entry in board.bus.log if entry.written == b"\0" and len(entry.received or b"") == 2]
+    assert status.count(TOUCH_CHIP) == 50
+    assert 8 <= status.count(COAST_CHIP) <= 11
+
+
+def test_every_chip_has_its_health_read_once_a_second(board: Board) -> None:
+    board.bus.record = True
+    board.bus.clear()
+    board.run(10.0)
+    for chip in WIRING.chips:
+        health = [entry for entry in board.bus.log if entry.address == chip.address and entry.written == b"\x5c"]
+        assert 9 <= len(health) <= 11
+
+
+def test_one_contact_is_one_grip(board: Board) -> None:
+    board.hands.place(Figure.RED, "beach-s")
+    assert board.run(1.0) == []
+    (grip,) = board.contact()
+    assert (grip.field, grip.touch) == ("beach-s", Touch.ROCK)
+
+
+def test_figures_that_merely_stand_are_no_touch(board: Board) -> None:
+    for figure in Figure:
+        board.hands.place(figure, "beach-s")
+        board.run(0.8)
+    board.hands.touch(Touch.EXPLORE)
+    assert board.run(2.0) == []
+
+
+def test_a_dip_of_the_supply_is_found_within_a_second_and_mended(
+    board: Board, caplog: pytest.LogCaptureFixture
+) -> None:
+    board.hands.place(Figure.RED, "beach-s")
+    board.run(1.0)
+    board.mock.chips[COAST_CHIP].power_on_reset()
+    board.run(1.2)
+    assert board.states() == ALL_OK
+    assert [chip.resets for chip in board.board.pads.chips] == [0, 1, 0]
+    assert "MPR121 'coast' at 0x5B was reset" in caplog.text
+    assert len(board.contact()) == 1
+
+
+def test_a_chip_that_is_missing_at_the_start_is_named_once_and_the_rest_plays(caplog: pytest.LogCaptureFixture) -> None:
+    board = Board()
+    board.mock.emulated_bus.inject(Fault.NACK, address=COAST_CHIP)
+    board.run(30.0)
+    assert board.states() == [ChipState.OK, ChipState.LOST, ChipState.OK]
+    (fault,) = board.board.faults()
+    assert "MPR121 'coast' at 0x5B is lost (beach-ne, " in fault
+    assert "check SDA, SCL, 3V3 and the ADDR wire" in fault
+    assert [record.getMessage() for record in caplog.records] == [fault]
+    board.hands.place(Figure.RED, "jungle-s")
+    board.run(1.0)
+    assert len(board.contact()) == 1
+
+
+def test_a_missing_chip_is_tried_with_growing_pauses_and_taken_back(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.WARNING)
+    board = Board()
+    board.mock.emulated_bus.inject(Fault.NACK, address=COAST_CHIP)
+    board.bus.record = True
+    board.run(60.0)
+    tries = [entry for entry in board.bus.log if entry.address == COAST_CHIP and entry.written == b""]
+    assert 8 <= len(tries) <= 14  # 0.25 s doubling to 8 s
+    board.mock.emulated_bus.clear()
+    board.run(8.5)
+    assert board.states() == ALL_OK
+    assert board.board.faults() == []
+    assert "MPR121 'coast' at 0x5B works again" in caplog.text
+
+
+def test_one_lost_transfer_is_a_disturbance(board: Board) -> None:
+    board.mock.emulated_bus.inject(Fault.IO_ERROR, address=TOUCH_CHIP, count=1)
+    board.run(POLL_S)
+    assert board.states()[0] is ChipState.DEGRADED
+    board.run(POLL_S)
+    assert board.states() == ALL_OK
+    assert board.board.faults() == []
+
+
+def test_a_disturbance_in_mid_contact_makes_no_second_grip(board: Board) -> None:
+    board.hands.place(Figure.RED, "beach-s")
+    board.run(1.0)
+    board.hands.grip(Figure.RED)
+    board.hands.touch(Touch.ROCK)
+    grips = board.run(0.3)
+    board.mock.emulated_bus.inject(Fault.NACK, address=TOUCH_CHIP, count=2)
+    grips += board.run(1.0)
+    assert len(grips) == 1
+
+
+def test_a_stuck_bus_is_opened_anew(board: Board) -> None:
+    board.mock.emulated_bus.inject(Fault.STUCK_SDA)
+    board.run(1.0)
+    assert board.states() == ALL_OK
+
+
+@pytest.mark.parametrize("fault", list(Fault))
+def test_no_fault_ever_reaches_the_loop(board: Board, fault: Fault) -> None:
+    board.hands.place(Figure.RED, "beach-s")
+    board.run(1.0)
+    board.mock.emulated_bus.inject(fault, count=40, mask=0xFF)
+    board.contact()
+    board.mock.emulated_bus.clear()
+    board.run(20.0)
+    assert board.states() == ALL_OK
+    assert len(board.contact()) == 1
+
+
+def test_over_current_is_cleared_and_the_chip_configured_again(board: Board) -> None:
+    board.mock.chips[COAST_CHIP].over_current()
+    board.run(1.0)
+    assert board.states() == ALL_OK
+    board.hands.place(Figure.RED, "beach-s")
+    board.run(1.0)
+    assert len(board.contact()) == 1
+
+
+def test_over_current_again_and_again_names_rext(board: Board) -> None:
+    board.mock.chips[COAST_CHIP].over_current(lasting=True)
+    board.run(10.0)
+    (fault,) = board.board.faults()
+    assert "0x5B" in fault
+    assert "REXT" in fault
+    board.mock.chips[COAST_CHIP].repair_rext()
+    board.run(20.0)
+    assert board.states() == ALL_OK
+
+
+def test_pads_that_all_rise_at_once_are_noise(board: Board, caplog: pytest.LogCaptureFixture) -> None:
+    board.hands.place(Figure.RED, "beach-s")
+    board.run(1.0)
+    chips = board.mock.chips
+    for address in (0x5A, 0x5C):
+        for electrode in range(10):
+            chips[address].set_pf(electrode, chips[address].pf(electrode) + 6.0)
+    board.hands.grip(Figure.RED)
+    assert board.run(2.0) == []
+    assert "pads touched at once: ignored" in caplog.text
+
+
+def test_a_stuck_touch_field_is_rebased_after_a_minute_and_works_again(board: Board) -> None:
+    board.mock.chips[TOUCH_CHIP].set_pf(0, board.mock.chips[TOUCH_CHIP].pf(0) + 9.0)  # a coin on Rock
+    board.run(62.0)
+    board.hands.place(Figure.RED, "beach-s")
+    board.run(1.0)
+    (grip,) = board.contact(touch=Touch.EXPLORE)
+    assert grip.touch is Touch.EXPLORE
+
+
+def test_a_torn_off_pad_is_named(board: Board) -> None:
+    board.mock.chips[COAST_CHIP].set_pf(2, 0.0)
+    board.mock.chips[COAST_CHIP].power_on_reset()
+    board.run(8.0)
+    assert [fault for fault in board.board.faults() if "pad beach-s" in fault and "electrode 2" in fault]
+
+
+def test_a_closed_board_reads_no_more(board: Board) -> None:
+    board.board.close()
+    board.board.close()
+    board.bus.clear()
+    assert board.run(1.0) == []
+    assert board.bus.transactions == 0

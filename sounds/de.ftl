@@ -130,12 +130,31 @@ discovered = { figure-names } entdeckt { $site ->
     [crystal] einen großen Kristall
    *[tower] einen Turm
  }!
+revisited = { figure-names } ist wieder { $site ->
+    [temple] beim Tempel.
+    [well] am Brunnen.
+    [crystal] beim Kristall.
+   *[tower] am Turm.
+ }
+    .other = { $site ->
+    [temple] Der Tempel grüßt { figure-names }.
+    [well] Der Brunnen rauscht für { figure-names }.
+    [crystal] Der Kristall schimmert für { figure-names }.
+   *[tower] Der Turm ragt auf vor { figure-names }.
+ }
 finds = { $found ->
     [0] Heute ist hier nichts zu finden.
     [one] Du findest { relic-accusative }.
     [2] Du findest zwei { relic-plural }.
     [3] Du findest drei { relic-plural }.
    *[4] Du findest vier { relic-plural }.
+ }
+    .other = { $found ->
+    [0] Du suchst, doch es ist nichts da.
+    [one] Nimm dir { relic-accusative }.
+    [2] Nimm dir zwei { relic-plural }.
+    [3] Nimm dir drei { relic-plural }.
+   *[4] Nimm dir vier { relic-plural }.
  }
 points = { $points ->
     [one] Ein Punkt.
@@ -157,6 +176,9 @@ ariki-cards = { $cards ->
    *[other] Nimm zwei Ariki-Karten.
  }
     .voice = ariki
+ariki-again = Schön, dich zu sehen, { figure-names }.
+    .voice = ariki
+    .other = Du findest immer den Weg zu mir, { figure-names }.
 standings = So steht es um euren Ruhm.
     .voice = ariki
     .other = Hört, was ihr bisher erreicht habt.
@@ -215,12 +237,9 @@ guardian-demands = Bringt mir { $demand } { relic-plural }, dann teile ich die T
     .voice = guardian-{ $relic }
 guardian-question = Wie viele gibst du? Eins, Zwei oder Drei?
     .other = Eins, Zwei oder Drei?
-guardian-asks = { $relic ->
-    [amulet] Da bist du ja. Ich warte auf Amulette.
-    [elixir] Da bist du ja. Ich warte auf Elixiere.
-    [crystal] Da bist du ja. Ich warte auf Kristalle.
-   *[stone] Da bist du ja. Ich warte auf Steine.
- }
+guardian-knows = Da bist du wieder, { figure-names }. Ich habe deine { relic-plural } nicht vergessen.
+    .voice = guardian-{ $relic }
+guardian-new = Dich kenne ich noch nicht, { figure-names }. Ich warte auf { relic-plural }.
     .voice = guardian-{ $relic }
 guardian-credit = Lange war niemand hier. Ich rechne dir { $relic ->
     [amulet] ein Amulett
@@ -272,8 +291,25 @@ statue-greets = Die Statue ist wach und nickt dir zu.
 creature-appears = { creature-start } erscheint
     .voice = volcano
 creature-name = { creature-start }:
-creature-met = { creature-start } versperrt dir den Weg!
+creature-met = { $creature ->
+    [spider] Acht Beine und ein Netz: Die Riesenspinne versperrt dir den Weg!
+    [snake] Es zischelt im Gras: Die Schlange richtet sich vor dir auf!
+    [griffin] Flügel rauschen: Der Greif bewacht dieses Feld!
+    [dragon] Heiß wird es hier: Der Drache steht vor dir!
+    [gnome] Es kichert: Der Gnom stellt sich dir in den Weg!
+    [triton] Es rauscht und tropft: Der Triton hebt seinen Dreizack!
+   *[golem] Der Boden glüht: Der Lavagolem rührt sich!
+ }
     .other = Vorsicht, { creature-nominative }!
+creature-wants = { $creature ->
+    [spider] Die Riesenspinne fürchtet Elixiere.
+    [snake] Die Schlange nimmt jedes Relikt.
+    [griffin] Den Greif blenden Kristalle.
+    [dragon] Den Drachen bannen Amulette.
+    [gnome] Der Gnom ist wählerisch.
+    [triton] Den Triton treffen Steine.
+   *[golem] Den Lavagolem halten Steine auf.
+ }
 gnome-wants = { $relic ->
     [amulet] Er will Amulette.
     [elixir] Er will Elixiere.
@@ -285,12 +321,18 @@ fight-question = Kämpfst du? Eins, Zwei, Drei oder Feuer?
 creature-vanishes = Seht nur, { creature-nominative } verschwindet von der Insel!
     .voice = ariki
     .other = Geschafft! { creature-start } ist fort!
+    .another = Welch ein Kampf! { creature-start } gibt auf und verlässt die Insel!
 creature-flees = { creature-start } flieht. Du findest das Biest
-creature-stays = { creature-start } bleibt, wo { $creature ->
-    [spider] sie
-    [snake] sie
-   *[other] er
- } ist. Dein Zug ist vorbei.
+creature-stays = { $creature ->
+    [spider] Die Riesenspinne lacht nur darüber. Dein Zug ist vorbei.
+    [snake] Die Schlange weicht keinen Fingerbreit. Dein Zug ist vorbei.
+    [griffin] Der Greif schüttelt nur die Federn. Dein Zug ist vorbei.
+    [dragon] Der Drache gähnt eine Flamme. Dein Zug ist vorbei.
+    [gnome] Der Gnom streckt dir die Zunge heraus. Dein Zug ist vorbei.
+    [triton] Der Triton bleibt stehen wie ein Fels. Dein Zug ist vorbei.
+   *[golem] Der Lavagolem spürt das kaum. Dein Zug ist vorbei.
+ }
+    .other = { creature-start } bleibt. Dein Zug ist vorbei.
 creature-flees-strength = { creature-start } spürt deine Kraft und verschwindet!
     .voice = ariki
 strengthened = Die Kristalle machen { figure-names } stark. Die nächste Kreatur wird fliehen.

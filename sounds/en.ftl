@@ -113,12 +113,31 @@ discovered = { figure-names } discovers { $site ->
     [crystal] a great crystal
    *[tower] a tower
  }!
+revisited = { figure-names } is back at the { $site ->
+    [temple] temple.
+    [well] well.
+    [crystal] crystal.
+   *[tower] tower.
+ }
+    .other = { $site ->
+    [temple] The temple greets { figure-names }.
+    [well] The well murmurs for { figure-names }.
+    [crystal] The crystal gleams for { figure-names }.
+   *[tower] The tower rises before { figure-names }.
+ }
 finds = { $found ->
     [0] There is nothing to find here today.
     [one] You find { relic-one }.
     [2] You find two { relic-plural }.
     [3] You find three { relic-plural }.
    *[4] You find four { relic-plural }.
+ }
+    .other = { $found ->
+    [0] You search, but nothing is there.
+    [one] Take { relic-one }.
+    [2] Take two { relic-plural }.
+    [3] Take three { relic-plural }.
+   *[4] Take four { relic-plural }.
  }
 points = { $points ->
     [one] One point.
@@ -140,6 +159,9 @@ ariki-cards = { $cards ->
    *[other] Take two Ariki cards.
  }
     .voice = ariki
+ariki-again = How good to see you, { figure-names }.
+    .voice = ariki
+    .other = You always find your way to me, { figure-names }.
 standings = This is how your fame stands.
     .voice = ariki
     .other = Hear what you have achieved so far.
@@ -203,7 +225,9 @@ guardian-demands = Bring me { $demand } { relic-plural }, and I will share the t
     .voice = guardian-{ $relic }
 guardian-question = How many do you give? One, Two or Three?
     .other = One, Two or Three?
-guardian-asks = There you are. I am waiting for { relic-plural }.
+guardian-knows = There you are again, { figure-names }. I have not forgotten your { relic-plural }.
+    .voice = guardian-{ $relic }
+guardian-new = I do not know you yet, { figure-names }. I am waiting for { relic-plural }.
     .voice = guardian-{ $relic }
 guardian-credit = Nobody has been here for long. I credit you with { relic-one }.
     .voice = guardian-{ $relic }
@@ -250,16 +274,43 @@ statue-greets = The statue is awake and nods to you.
 creature-appears = The { creature-noun } appears
     .voice = volcano
 creature-name = The { creature-noun }:
-creature-met = The { creature-noun } bars your way!
+creature-met = { $creature ->
+    [spider] Eight legs and a web: the giant spider bars your way!
+    [snake] A hiss in the grass: the snake rears up before you!
+    [griffin] A rush of wings: the griffin guards this field!
+    [dragon] It is growing hot: the dragon stands before you!
+    [gnome] Somebody giggles: the gnome steps in your way!
+    [triton] It drips and roars: the triton raises his trident!
+   *[golem] The ground is glowing: the lava golem stirs!
+ }
     .other = Look out, the { creature-noun }!
+creature-wants = { $creature ->
+    [spider] The giant spider dreads elixirs.
+    [snake] The snake takes any relic.
+    [griffin] Crystals dazzle the griffin.
+    [dragon] Amulets bind the dragon.
+    [gnome] The gnome is choosy.
+    [triton] Stones strike the triton.
+   *[golem] Stones hold the lava golem back.
+ }
 gnome-wants = He wants { relic-plural }.
 fight-question = Will you fight? One, Two, Three or Fire?
     .other = One, Two, Three or Fire?
 creature-vanishes = Look, the { creature-noun } vanishes from the island!
     .voice = ariki
     .other = You did it! The { creature-noun } is gone!
+    .another = What a fight! The { creature-noun } gives up and leaves the island!
 creature-flees = The { creature-noun } flees. You will find the beast
-creature-stays = The { creature-noun } stays where it is. Your turn is over.
+creature-stays = { $creature ->
+    [spider] The giant spider only laughs at that. Your turn is over.
+    [snake] The snake does not yield an inch. Your turn is over.
+    [griffin] The griffin merely shakes its feathers. Your turn is over.
+    [dragon] The dragon yawns a flame. Your turn is over.
+    [gnome] The gnome sticks out his tongue. Your turn is over.
+    [triton] The triton stands like a rock. Your turn is over.
+   *[golem] The lava golem hardly feels it. Your turn is over.
+ }
+    .other = The { creature-noun } stays. Your turn is over.
 creature-flees-strength = The { creature-noun } feels your strength and vanishes!
     .voice = ariki
 strengthened = The crystals make { figure-names } strong. The next creature will flee.

@@ -47,6 +47,7 @@ def state(site_of_jungle_w: str = "ariki") -> InselState:
     made.guardians = {
         field: Guardian(relic, 8) for field, relic in zip(("ruin-n", "ruin-e", "ruin-s", "ruin-w"), RELICS, strict=True)
     }
+    made.guardians["ruin-n"] = made.guardians["ruin-n"].given(RED, 1)
     made.sites = {"beach-s": "temple", "jungle-w": site_of_jungle_w, "jungle-s": "hermit"}
     made.last = RED
     return made

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from firmware.game.insel import events as told
-from firmware.game.insel.board import Kind
+from firmware.game.insel.board import RELIC_OF, Kind
 from firmware.game.insel.intro import IntroState
 from firmware.game.insel.state import FIGHT, GUARDIAN, HERMIT, STATUE, TABLET
 from firmware.terms import RELIC_SYMBOLS, Pause, Rank, Sound, SoundName, Symbol, Symbols, say
@@ -44,7 +44,7 @@ class InselScript:
 
     def cues(self, events: Sequence[Event], state: Any, *, repeat: bool = False) -> list[Item]:
         """What is heard and seen; with `repeat`, points are spoken so that nobody counts twice."""
-        telling = _Telling(self, state, repeat=repeat)
+        telling = _Telling(self, events, state, repeat=repeat)
         items = [item for event in events for item in telling.tell(event)]
         if isinstance(state, IntroState):
             items += self._next_turn(state)
@@ -109,8 +109,8 @@ class InselScript:
 class _Telling:
     """One announcement: a method per event, named after it. Lapsed decisions are not told."""
 
-    def __init__(self, script: InselScript, state: Any, *, repeat: bool) -> None:
-        self.script, self.state, self.repeat = script, state, repeat
+    def __init__(self, script: InselScript, events: Sequence[Event], state: Any, *, repeat: bool) -> None:
+        self.script, self.events, self.state, self.repeat = script, events, state, repeat
 
     def tell(self, event: Event) -> list[Item]:
         """The cues of one event."""
@@ -141,7 +141,10 @@ class _Telling:
         return [Symbols(lit), Sound(SoundName.HARP), say(f"{event.site}-found", figure=event.figure)]
 
     def _relics(self, event: told.Relics) -> list[Item]:
-        return [Symbols((SYMBOL_OF[event.relic],)), say("finds", relic=event.relic, found=event.count)]
+        site = next(site for site, relic in RELIC_OF.items() if relic == event.relic)
+        known = not any(isinstance(other, told.Discovered | told.Fought) for other in self.events)
+        visit = [say("revisited", CHATTER, figure=event.figure, site=site)] if known else []
+        return [Symbols((SYMBOL_OF[event.relic],)), *visit, say("finds", relic=event.relic, found=event.count)]
 
     def _relic_choice(self, event: told.RelicChoice) -> list[Item]:
         return [Symbols(RELIC_SYMBOLS), say("relic-choice", choice=event.count)]
@@ -156,7 +159,8 @@ class _Telling:
         return [say(f"story-{number}", STORY) for number in range(1, STORY_SENTENCES + 1)]
 
     def _standings(self, event: told.Standings) -> list[Item]:
-        return [Symbols((Symbol.ARIKI,)), say("standings", CHATTER), *_scores(event.points)]
+        greeting = [say("ariki-again", CHATTER, figure=self.state.last)] if self.state.last else []
+        return [Symbols((Symbol.ARIKI,)), *greeting, say("standings", CHATTER), *_scores(event.points)]
 
     def _field_silent(self, event: told.FieldSilent) -> list[Item]:
         return [say("field-silent")]
@@ -174,9 +178,12 @@ class _Telling:
         return [Symbols((SYMBOL_OF[relic],)), say("guardian-credit", relic=relic)]
 
     def _guardian_asks(self, event: told.GuardianAsks) -> list[Item]:
+        # A guardian knows who has been with him before (rulebook, The Guardians).
+        given = dict(self.state.guardians[event.field].gifts)
+        line = "guardian-knows" if event.figure in given else "guardian-new"
         return [
             Symbols((SYMBOL_OF[event.relic],)),
-            say("guardian-asks", CHATTER, relic=event.relic),
+            say(line, CHATTER, relic=event.relic, figure=event.figure),
             say("missing", missing=event.missing),
             say("guardian-question"),
         ]
@@ -230,7 +237,9 @@ class _Telling:
 
     def _creature_met(self, event: told.CreatureMet) -> list[Item]:
         lit = tuple(symbol for symbol in RELIC_SYMBOLS if symbol in [SYMBOL_OF[relic] for relic in event.relics])
-        wants = [say("gnome-wants", relic=event.relics[0])] if event.creature == "gnome" and event.relics else []
+        wants = [say("creature-wants", CHATTER, creature=event.creature)]
+        if event.creature == "gnome" and event.relics:
+            wants.append(say("gnome-wants", relic=event.relics[0]))
         return [
             Symbols(lit),
             Sound(SoundName(event.creature)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,7 +12,8 @@ from table import ARIKI, TITLE, TWO, Rows, Table, texts
 
 from firmware.catalogue import load
 from firmware.console import Console, Transcript, run, write_json
-from firmware.game.kernel import StateError, replay, unfinished
+from firmware.game.kernel import StateError, next_random, replay, unfinished
+from firmware.terms import TOUCHES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -502,3 +504,59 @@ def test_colour_only_frames_the_text() -> None:
     Transcript(coloured, colour=True)(row)
     assert plain.getvalue() == '    3.000  * creature_places creatures={"spider":"beach-s"}\n'
     assert coloured.getvalue().replace("\x1b[2m", "").replace("\x1b[0m", "") == plain.getvalue()
+
+
+# --- anything that somebody may type
+
+
+@dataclass
+class Typist:
+    """Types lines that can be used, from a chance of its own."""
+
+    generator: int
+
+    def one_of(self, things: Any) -> Any:
+        return things[int(next_random(self) * len(things))]
+
+    def line(self) -> str:
+        kind = self.one_of("wwwwwccccccaaaabblhof")
+        if kind == "w":
+            return f"wait {self.one_of((0, 0.3, 1, 3, 8, 20, 60, 100, 1300))}"
+        if kind == "c":
+            figure = self.one_of(("white", "red", "green", "black", "?"))
+            return f"{figure} {self.one_of(TITLE.fields)} {self.one_of(('explore', 'explore', *TOUCHES))}"
+        if kind == "a":
+            return f"{self.one_of(('white', 'red', '?'))} {self.one_of(TITLE.fields[:5])} {self.one_of(TOUCHES)}"
+        chance = self.one_of(sorted(TITLE.game.chances))
+        outcome = self.one_of(sorted(map(str, TITLE.game.chances[chance])))
+        return {
+            "b": "button",
+            "l": "button long",
+            "h": f"chance {chance} {outcome}",
+            "o": self.one_of(("power on", "power on held")),
+            "f": self.one_of(("power off", "button", "state", "button")),
+        }[str(kind)]
+
+
+REASONS = {
+    *("not_a_boat_field", "boat_taken", "too_late_to_enter", "nothing_pending"),
+    *("not_yours", "wrong_number", "not_expected", "no_game"),
+}
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_whatever_is_typed_the_volcano_goes_on_its_state_is_whole_and_its_record_is_true(seed: int) -> None:
+    typist = Typist(seed)
+    table = Table(seed=seed, low_battery=seed % 4 == 3, language=("de", "en")[seed % 2])
+    for number in range(250):
+        table.console.command(typist.line())
+        if number % 25 == 0:
+            dumped = {"event": "state", **table.console.unit.dump(unfinished(table.console.records))}
+            state = json.loads(json.dumps(dumped))
+            assert Table(state=state).state() == state
+    assert all("the unit is" in each or "exclude" in each for each in table.complaints), table.complaints
+    assert set(table.all.reasons) <= REASONS
+    times = [row["t"] for row in table.rows]
+    assert times == sorted(times)
+    for game in split(table):
+        replay({"insel": TITLE.game, "insel-intro": TITLE.intro}[game[0].rules], game)

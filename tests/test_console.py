@@ -529,13 +529,14 @@ class Typist:
             return f"{self.one_of(('white', 'red', '?'))} {self.one_of(TITLE.fields[:5])} {self.one_of(TOUCHES)}"
         chance = self.one_of(sorted(TITLE.game.chances))
         outcome = self.one_of(sorted(map(str, TITLE.game.chances[chance])))
-        return {
+        lines = {
             "b": "button",
             "l": "button long",
             "h": f"chance {chance} {outcome}",
             "o": self.one_of(("power on", "power on held")),
             "f": self.one_of(("power off", "button", "state", "button")),
-        }[str(kind)]
+        }
+        return str(lines[kind])
 
 
 REASONS = {

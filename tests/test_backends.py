@@ -16,6 +16,8 @@ from firmware.terms import Figure, Grip, Symbol, Symbols, Touch
 if TYPE_CHECKING:
     import pytest
 
+    from firmware.hal.ports import Battery, PushButton, SymbolLights, TouchBoard
+
 FIELDS = tuple(tomllib.loads((files("firmware.game.insel") / "board.toml").read_text(encoding="utf-8"))["layout"])
 WIRING = load_wiring(None, FIELDS)
 
@@ -64,6 +66,17 @@ def test_the_emulated_volcano_is_driven_and_read_back() -> None:
     assert mock.lit() == {Symbol.TRIANGLE}
     mock.close()
     mock.close()
+
+
+def test_both_backends_fit_the_ports() -> None:
+    for hardware in (mock_hardware(WIRING, Clock()).hardware, real_hardware(WIRING, Clock())):
+        touch: TouchBoard = hardware.touch
+        lights: SymbolLights = hardware.lights
+        button: PushButton = hardware.button
+        battery: Battery = hardware.battery
+        for part in (touch, lights, button, battery):
+            part.close()
+            part.close()
 
 
 def test_the_poll_makes_the_lights_blink() -> None:

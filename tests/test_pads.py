@@ -236,6 +236,19 @@ def test_a_stuck_touch_field_is_rebased_after_a_minute_and_works_again(board: Bo
     assert grip.touch is Touch.EXPLORE
 
 
+def test_a_measurement_in_the_moment_of_a_grip_does_not_take_it_for_rest(board: Board) -> None:
+    board.hands.place(Figure.BLACK, "beach-s")
+    board.run(1.0)
+    coast = board.board.pads.chips[1]
+    rest_pf = coast.idle_pf[2]
+    board.hands.grip(Figure.BLACK)
+    for _ in range(2):  # the chip has its first new value, its debounce still waits for the second
+        board.now += 0.006
+        assert coast.measure(board.now)
+    assert coast.level_pf[2] > rest_pf + 5
+    assert coast.idle_pf[2] == pytest.approx(rest_pf, abs=0.1)
+
+
 def test_a_torn_off_pad_is_named(board: Board) -> None:
     board.mock.chips[COAST_CHIP].set_pf(2, 0.0)
     board.mock.chips[COAST_CHIP].power_on_reset()

@@ -54,7 +54,10 @@ HIGHEST_IDLE = 1000
 """Counts that an untouched pad may read; auto-configuration aims at 724. Outside, it is shorted or torn off."""
 
 DRIFT_PF = 0.3
-"""Idle levels follow changes up to this at once, and smoothly; a greater rise is believed when it is seen twice."""
+DOUBT_S = 0.5
+"""Idle levels follow changes up to this at once, and smoothly; a greater rise is believed when it is there still after
+so long: what a hand does the chip calls a touch by then.
+"""
 
 DRIFT_SHARE = 0.25
 """Share of a small change that one measurement moves the idle level by."""
@@ -97,7 +100,7 @@ class TendedChip:
         self._pads = {
             electrode: str(pad) for pads in (wiring.touches, wiring.fields) for pad, electrode in pads.items()
         }
-        self._doubted_pf: dict[int, float] = {}
+        self._doubted: dict[int, tuple[float, float]] = {}
         self._out_of_range = 0
         self._started = False
         self._failures = 0
@@ -162,7 +165,7 @@ class TendedChip:
         except BusError as error:
             self._fail(error, now)
             return
-        self._learn_levels(snapshot, 0)
+        self._learn_levels(snapshot, 0, now)
         self.state = ChipState.OK
         self._well_since_s = now
         if self._logged:
@@ -279,10 +282,10 @@ class TendedChip:
         snapshot = self._measured(now)
         if snapshot is None:
             return False
-        self._learn_levels(snapshot, self.mask | snapshot.touched)
+        self._learn_levels(snapshot, self.mask | snapshot.touched, now)
         return True
 
-    def _learn_levels(self, snapshot: Snapshot, touched: int) -> None:
+    def _learn_levels(self, snapshot: Snapshot, touched: int, now: float) -> None:
         self._out_of_range = snapshot.out_of_range
         for electrode in self._pads:
             counts = snapshot.filtered[electrode]
@@ -291,25 +294,30 @@ class TendedChip:
             level_pf = self._mpr121.capacitance_pf(electrode, counts)
             self.level_pf[electrode] = level_pf
             if touched >> electrode & 1:
-                self._doubted_pf.pop(electrode, None)
+                self._doubted.pop(electrode, None)
             else:
-                self._follow(electrode, level_pf)
+                self._follow(electrode, level_pf, now)
 
-    def _follow(self, electrode: int, level_pf: float) -> None:
+    def _follow(self, electrode: int, level_pf: float, now: float) -> None:
         """Let the level at rest follow.
 
         A fall is believed at once: a figure was lifted off. A rise might be a hand on its way, which the chip will call
-        a touch in a moment; so it must be seen again at the next measurement.
+        a touch in a moment; so it must still be there a while later.
         """
         idle_pf = self.idle_pf[electrode]
         change_pf = level_pf - idle_pf
-        doubted_pf = self._doubted_pf.pop(electrode, math.nan)
-        if math.isnan(idle_pf) or change_pf < -DRIFT_PF or abs(level_pf - doubted_pf) <= DRIFT_PF < change_pf:
-            self.idle_pf[electrode] = level_pf
-        elif change_pf > DRIFT_PF:
-            self._doubted_pf[electrode] = level_pf
-        else:
+        if change_pf > DRIFT_PF:
+            doubted_pf, since_s = self._doubted.get(electrode, (math.inf, now))
+            if abs(level_pf - doubted_pf) > DRIFT_PF:
+                self._doubted[electrode] = level_pf, now
+                return
+            if now - since_s < DOUBT_S:
+                return
+        self._doubted.pop(electrode, None)
+        if abs(change_pf) <= DRIFT_PF:
             self.idle_pf[electrode] += DRIFT_SHARE * change_pf
+        else:
+            self.idle_pf[electrode] = level_pf
 
     def rise_pf(self, electrode: int) -> float:
         """How far an electrode was above rest at the last measurement, in picofarads."""

@@ -134,6 +134,8 @@ class Store:
 
     def load(self) -> tuple[Record, ...]:
         """The records of the running game. A torn tail is cut off; a damaged or foreign file is set aside."""
+        self._unwritten.clear()  # after a power cut only what is on the disk has happened
+        self._whole_bytes = None
         try:
             data = self.running.read_bytes()
         except FileNotFoundError:

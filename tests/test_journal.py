@@ -259,6 +259,16 @@ def test_what_a_full_disk_refused_is_written_when_there_is_room(store: Kept, dis
     assert TITLE.game.last(state) is Figure.WHITE
 
 
+def test_what_never_reached_the_disk_is_forgotten_at_the_next_power_on(store: Kept, disk: Disk) -> None:
+    keep(store, *RECORDS[:2])
+    disk.full = True
+    keep(store, RECORDS[2])
+    disk.full = False
+    assert store.load() == RECORDS[:2]
+    keep(store, Ended("stopped"))
+    assert store.load() == (*RECORDS[:2], Ended("stopped"))
+
+
 def test_half_a_line_on_a_full_disk_does_not_spoil_the_next(
     store: Kept, monkeypatch: pytest.MonkeyPatch, disk: Disk
 ) -> None:

@@ -74,6 +74,11 @@ def test_a_weak_battery_blinks_the_ariki_and_beeps_until_the_button() -> None:
     assert table.play("white beach-s explore").events("game_started")
 
 
+def test_a_weak_battery_beeps_every_five_seconds_from_power_on() -> None:
+    table = Table("wait 101\npower off\nwait 2\npower on\nwait 12", low_battery=True)
+    assert [row["t"] for row in table.all.cues("sound", name="beep")[-3:]] == [103.0, 108.0, 113.0]
+
+
 def test_a_weak_battery_is_said_once_more_after_the_game() -> None:
     table = Table("wait 1\nbutton\nwait 30", low_battery=True)
     assert "batteries-weak" not in table.play(LOST.rpartition("wait")[0]).lines
@@ -409,6 +414,12 @@ def test_after_20_minutes_the_lights_go_out_and_the_touch_that_wakes_counts() ->
     assert rows.untimed[0] == {"cue": "symbols", "lit": ["circle"]}
     assert rows.events("relics", figure="white", count=1)
     assert rows.cues("symbols")[-1]["lit"] == ["star"]
+
+
+def test_20_minutes_count_from_power_on_too() -> None:
+    table = Table("wait 30\npower off\nwait 1500\npower on\nwait 60")
+    assert table.play("wait 1100").cues("symbols") == []
+    assert table.play("wait 100").cues("symbols", lit=[])
 
 
 def test_20_minutes_count_from_the_last_touch() -> None:

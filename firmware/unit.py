@@ -330,7 +330,7 @@ class Unit:
         """The unit and its game as one JSON object; `unfinished` is what the journal holds for a unit that is off."""
         rules, game = self.rules, self.game
         if self.mode in NOT_YET:
-            rules, game, _ = self._unfinished_game(self._unfinished or unfinished)
+            rules, game = self._unfinished_game(self._unfinished or unfinished)
         asked, inferred = self._asked, self._inferred[0] if self._inferred else None
         return {
             "mode": self.mode.value,
@@ -442,29 +442,28 @@ class Unit:
         self._out.append(Ready())
 
     def _resume(self) -> bool:
-        rules, game, self._told = self._unfinished_game(self._unfinished)
+        rules, game = self._unfinished_game(self._unfinished)
         self._unfinished = ()
         if rules is None:
             return False
         self.mode, self.rules, self.game = Mode.PLAYING, rules, game
         self._out.append(Resumed(rules.last(game), rules.pending(game)))
         self._repeatable = [say("goes-on", rank=Rank.CHATTER), *self.title.script.resumed(game), *self._question()]
-        self._told = ()
         self._speak(self._repeatable)
         self._resumed = True
         return True
 
-    def _unfinished_game(self, records: Sequence[Record]) -> tuple[Rules[Any] | None, Any, Sequence[Event]]:
-        """What the records lead to: rules, state and last events; no rules if it is nothing to go on with."""
+    def _unfinished_game(self, records: Sequence[Record]) -> tuple[Rules[Any] | None, Any]:
+        """What the records lead to: rules and state; no rules if it is nothing to go on with."""
         if not records:
-            return None, None, ()
+            return None, None
         try:
             rules = self._rules_named(cast("Begun", records[0]).rules)
-            game, told = kernel.replay(rules, records, compare=False)
+            game, _ = kernel.replay(rules, records, compare=False)
         except StateError as error:
             self.problem = f"the unfinished game cannot go on: {error}"
-            return None, None, ()
-        return (rules, game, told) if rules.resumes and not rules.over(game) else (None, None, ())
+            return None, None
+        return (rules, game) if rules.resumes and not rules.over(game) else (None, None)
 
     def _give_up(self) -> None:
         self._out.append(Ended("stopped"))

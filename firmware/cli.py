@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 import time
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,10 +25,13 @@ if TYPE_CHECKING:
 
     from starlette.applications import Starlette
 
+    from firmware.audio.pack import Pack
     from firmware.audio.player import Player
+    from firmware.game.kernel import Record, Title
     from firmware.hal.backends import Hardware
     from firmware.loop import Loop
     from firmware.page.server import PageServer
+    from firmware.terms import Figure, Say, Sound
 
 UNUSABLE = 2
 """Exit status for wrong input, as of a shell's own commands."""
@@ -236,6 +240,7 @@ def _replay(options: argparse.Namespace) -> int:
 def _play(options: argparse.Namespace) -> int:
     from firmware.game.insel.board import OWN_BOARD  # noqa: PLC0415
     from firmware.hal.backends import mock_hardware  # noqa: PLC0415
+    from firmware.page.clips import Clips  # noqa: PLC0415
     from firmware.page.drawing import read_island  # noqa: PLC0415
     from firmware.page.room import Room  # noqa: PLC0415
     from firmware.page.server import make_app  # noqa: PLC0415
@@ -243,7 +248,13 @@ def _play(options: argparse.Namespace) -> int:
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
     setting = _Setting(options, options.speed)
     mock = mock_hardware(setting.wiring, setting.clock)
-    loop = setting.loop(mock.hardware, setting.player(aloud=options.sound == "here" and options.speed == 1))
+    sound = options.sound if len(setting.pack) and options.speed == 1 else "none"
+    loop = setting.loop(mock.hardware, setting.player(aloud=sound == "here"))
+    past, stands = _left_on_the_board(setting.title, setting.store.load())
+
+    def following() -> Say | Sound | None:
+        return loop.unit.speech.following()  # each power-on brings a new unit
+
     room = Room(
         loop,
         mock.hands,
@@ -251,6 +262,11 @@ def _play(options: argparse.Namespace) -> int:
         mock.set_battery_low,
         fields=setting.title.fields,
         language=lambda: loop.unit.settings.language,
+        volume=lambda: loop.unit.settings.volume,
+        past=past,
+        stands=stands,
+        sound=sound,
+        clips=Clips(setting.pack, following) if sound == "browser" else None,
     )
     island = read_island(setting.configuration.board or OWN_BOARD)
     with _page_server(make_app(room, island), options.port) as server:
@@ -262,6 +278,20 @@ def _play(options: argparse.Namespace) -> int:
         _stop_on_signals(loop)
         loop.run()
     return 0
+
+
+def _left_on_the_board(title: Title, records: Sequence[Record]) -> tuple[list[dict[str, Any]], dict[Figure, str]]:
+    """What a game that will go on had told until the power was cut, and where each figure had its last contact."""
+    from firmware.game.kernel import Begun, Played, unfinished  # noqa: PLC0415
+
+    begun, *rest = unfinished(records) or (None,)
+    names = [rules.name for rules in (title.intro, title.game) if rules.resumes]
+    if not isinstance(begun, Begun) or begun.rules not in names:
+        return [], {}
+    played = [record for record in rest if isinstance(record, Played)]
+    past = [row for record in played for row in record.events]
+    stands = {record.contact.figure: record.contact.field for record in played}
+    return past, {figure: field for figure, field in stands.items() if field in title.fields}
 
 
 def _page_server(app: Starlette, port: int | None) -> PageServer:
@@ -332,16 +362,21 @@ class _Setting:
             sleep=lambda seconds: time.sleep(seconds / self._speed),
         )
 
-    def player(self, *, aloud: bool) -> Player:
-        """Heard on this machine's sound card, or silent for as long as each clip lasts."""
+    @cached_property
+    def pack(self) -> Pack:
+        """The sounds that are there."""
         pack = load_pack(packs_folder())
         if not len(pack):
             log.warning("there are no sounds; make them with: volcano sounds build")
+        return pack
+
+    def player(self, *, aloud: bool) -> Player:
+        """Heard on this machine's sound card, or silent for as long as each clip lasts."""
         if aloud:
             from firmware.audio.mixer import MixerPlayer  # noqa: PLC0415
 
-            return MixerPlayer(pack, self.clock, card=self.configuration.card, buffer=self.configuration.buffer)
-        return SilentPlayer(self.clock, pack.duration_ms)
+            return MixerPlayer(self.pack, self.clock, card=self.configuration.card, buffer=self.configuration.buffer)
+        return SilentPlayer(self.clock, self.pack.duration_ms)
 
 
 def _stop_on_signals(loop: Loop) -> None:

@@ -19,6 +19,8 @@ from firmware.terms import FIGURES, Figure, Touch, VolcanoError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from firmware.page.clips import Clips
+
 Json = dict[str, Any]
 Subscriber = Callable[[str, Json], None]
 """Called with a message's name (``snapshot``, ``row``, ``room``, ``trouble``) and its data, in any thread."""
@@ -27,6 +29,8 @@ EVENTS_KEPT = 4000
 """Event rows kept since the last start of a game; the longest games have some 150 turns of about ten rows."""
 CUES_KEPT = 200
 """Cue rows kept: what a browser that comes back shows of earlier speech."""
+TABLE_CHANGES = frozenset({"powered_on", "ready", "resumed", "volume"})
+"""Events after which the unit may speak another language or louder."""
 STARTS = frozenset({"intro_started", "game_started"})
 """Events that clear the board: what happened before them is no longer to be seen."""
 
@@ -78,8 +82,9 @@ class Room:
     """What stands on the table and what the volcano has said; every method may be called from any thread.
 
     `fields` are the board's field ids. `press` and `set_battery_low` drive the push button and the supply of the
-    emulated hardware, in the loop's thread. `past` are rows of a game that goes on from an earlier run; `language`
-    tells the unit's present language.
+    emulated hardware, in the loop's thread. `language` and `volume` tell the unit's present settings. `past` are rows
+    of a game that goes on from an earlier run, `stands` is where its figures were left. `sound` tells where the voices
+    are heard: ``browser`` (with `clips`), ``here`` (this machine's own loudspeaker) or ``none``.
     """
 
     def __init__(
@@ -91,13 +96,20 @@ class Room:
         *,
         fields: Sequence[str],
         language: Callable[[], str] = lambda: "de",
+        volume: Callable[[], int] = lambda: 3,
         past: Iterable[Json] = (),
+        stands: Mapping[Figure, str] | None = None,
+        sound: str = "none",
+        clips: Clips | None = None,
     ) -> None:
         self._machine = machine
         self._hands = hands
         self._press = press
         self._set_battery_low = set_battery_low
         self._language = language
+        self._volume = volume
+        self._sound = sound
+        self.clips = clips
         self.fields = frozenset(fields)
         self._lock = RLock()
         self._subscribers: list[Subscriber] = []
@@ -112,6 +124,8 @@ class Room:
         self._lights: Json = {"lit": [], "blink": False}
         for row in past:
             self._keep(plain(row))
+        for figure, field in (stands or {}).items():
+            self.place(figure, field)
         machine.listen(self.hear)
 
     # --- what the machine says
@@ -119,10 +133,12 @@ class Room:
     def hear(self, row: Json) -> None:
         """One row of the machine: kept, and given to every browser."""
         row = plain(row)
+        if self.clips is not None:
+            row = self.clips.addressed(row)
         with self._lock:
             self._keep(row)
             self._publish("row", row)
-            if row.get("event") in {"powered_on", "ready", "resumed"}:
+            if row.get("event") in TABLE_CHANGES:
                 self._publish("room", self._table())
 
     def _keep(self, row: Json) -> None:
@@ -158,14 +174,17 @@ class Room:
         return leave
 
     def snapshot(self) -> Json:
-        """Everything that a browser needs to draw the room: the table and the rows in their order."""
+        """Everything that a browser needs: the table, the rows in their order, the effects to fetch early."""
         with self._lock:
             rows = sorted((*self._events, *self._cues), key=lambda kept: kept[0])
-            return {**self._table(), "rows": [row for _, row in rows]}
+            effects = self.clips.effects if self.clips else ()
+            return {**self._table(), "rows": [row for _, row in rows], "effects": list(effects)}
 
     def _table(self) -> Json:
         return {
             "language": self._language(),
+            "sound": self._sound,
+            "volume": self._volume(),
             "on": self._on,
             "button": self._button,
             "battery_low": self._battery_low,

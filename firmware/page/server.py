@@ -19,17 +19,17 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.responses import FileResponse, HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from firmware.page.clips import MEDIA_TYPES
 from firmware.page.drawing import draw
 from firmware.page.room import CommandError
 from firmware.terms import VolcanoError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
-    from pathlib import Path
 
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -44,6 +44,9 @@ BEAT_S = 10.0
 """How often a silent stream gives a sign of life; the page calls the connection lost after three missed ones."""
 WAITING_MESSAGES = 1000
 """Messages that may wait for a slow browser before its stream is cut; it reconnects and gets a snapshot."""
+
+CLIP_CACHING = "private, max-age=86400"
+"""A clip's file is named after all that it depends on; a day, because owners may put their own recordings there."""
 
 POLICY = (
     b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; media-src 'self'; "
@@ -105,12 +108,11 @@ def _hostname(host: str) -> str:
         return ""
 
 
-def make_app(
-    room: Room, island: Island, *, clips: Path | None = None, hosts: Collection[str] = LOOPBACK, beat_s: float = BEAT_S
-) -> Starlette:
-    """The page over `room`; `clips` is a folder of sounds served below ``/clips``.
+def make_app(room: Room, island: Island, *, hosts: Collection[str] = LOOPBACK, beat_s: float = BEAT_S) -> Starlette:
+    """The page over `room`.
 
-    ``GET /`` the page, ``GET /events`` the stream, ``GET /snapshot`` the room once, ``POST /do`` a command.
+    ``GET /`` the page, ``GET /events`` the stream, ``GET /snapshot`` the room once, ``POST /do`` a command,
+    ``GET /clips/…`` a sound that a row names.
     """
     page = _page(island)
     streams: set[asyncio.Task[Any]] = set()
@@ -135,15 +137,20 @@ def make_app(
             return Response(status_code=400)
         return Response(status_code=204)
 
+    async def clip(request: Request) -> Response:
+        path = room.clips.path(**request.path_params) if room.clips else None
+        if path is None or not path.is_file():
+            return PlainTextResponse("no clip\n", 404)
+        return FileResponse(path, media_type=MEDIA_TYPES[path.suffix], headers={"Cache-Control": CLIP_CACHING})
+
     routes: list[Route | Mount] = [
         Route("/", index),
         Route("/events", events),
         Route("/snapshot", snapshot),
         Route("/do", do, methods=["POST"]),
+        Route("/clips/{pack}/{file}", clip),
         Mount("/static", StaticFiles(packages=[("firmware.page", "static")])),
     ]
-    if clips is not None:
-        routes.append(Mount("/clips", StaticFiles(directory=clips)))
     app = Starlette(routes=routes, middleware=[Middleware(Guard, hosts=hosts)])
     app.state.streams = streams
     return app

@@ -300,6 +300,13 @@ def test_a_contact_with_a_known_figure_drops_who_is_it_and_counts() -> None:
     table = Table(READY + "? beach-ne explore\nwait 20")
     assert table.play("red beach-sw explore").events("entered", figure="red", field="beach-sw")
     assert not table.all.events("entered", field="beach-ne")
+    table.play("wait 30\n? beach-ne explore\nwait 20\nred beach-sw explore\nwait 20")
+    assert table.play("? beach-ne three").reasons == ["nothing_pending"], "no answer any more"
+
+
+def test_a_rejected_contact_with_a_known_figure_drops_who_is_it_too() -> None:
+    table = Table(READY + "? beach-ne explore\nwait 20\nred jungle-n explore\nwait 5")
+    assert table.play("? beach-s one").named == ["who_asked"]
 
 
 def test_the_answer_carries_the_touch_field_that_was_asked_about() -> None:
@@ -430,7 +437,10 @@ def test_20_minutes_count_from_the_last_touch() -> None:
 
 def test_the_push_button_wakes_and_counts() -> None:
     table = Table(READY + TWO + "wait 1300")
-    assert table.play("button\nwait 30").named == ["repeated"]
+    rows = table.play("button\nwait 30")
+    assert rows.named == ["repeated"]
+    assert rows.untimed[0] == {"cue": "symbols", "lit": ["circle"]}
+    assert not table.play("wait 1100").cues("symbols"), "20 minutes from the press"
 
 
 # --- settings

@@ -261,7 +261,11 @@ class Transcript:
             stream.reconfigure(errors="replace")  # a terminal without umlauts is no reason to stop
 
     def __call__(self, row: Json) -> None:
-        """Write one row."""
+        """Write one row; a state as the JSON line that --state takes."""
+        if row.get("event") == "state":
+            self.stream.write(json.dumps(row, ensure_ascii=False) + "\n")
+            self.stream.flush()
+            return
         row = dict(row)
         time = f"{row.pop('t'):9.3f}"
         if "event" in row:

@@ -497,6 +497,13 @@ def test_without_json_the_same_is_text() -> None:
     assert "    3.000  [lights: none]" in told
 
 
+def test_a_state_is_a_json_line_also_among_text() -> None:
+    stream = io.StringIO()
+    (row,) = Table(READY).play("state")
+    Transcript(stream, colour=True)(row)
+    assert json.loads(stream.getvalue()) == row
+
+
 def test_colour_only_frames_the_text() -> None:
     plain, coloured = io.StringIO(), io.StringIO()
     row = {"t": 3.0, "event": "creature_places", "creatures": {"spider": "beach-s"}}

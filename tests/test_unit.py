@@ -357,6 +357,15 @@ def test_the_figure_is_inferred_from_the_open_question_and_said() -> None:
     assert table.play("wait 10").events("relics_handed", figure="white", count=1)
 
 
+def test_a_fact_under_way_finishes_before_the_inference_is_said_and_played() -> None:
+    table = Table(ASKED + "red ruin-n rock\n? ruin-n one\n")
+    rows = table.play("wait 60")
+    assert rows.lines[:1] == ["inferred"]
+    (said,) = rows.cues("say", line="inferred")
+    (handed,) = rows.events("relics_handed")
+    assert handed["t"] == pytest.approx(said["t"] + 0.065 * len(said["text"]), abs=0.002)
+
+
 def test_red_explores_is_said() -> None:
     table = Table(READY + "button\nwait 60")
     rows = table.play("? beach-s explore\nwait 60")

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import array
+import hashlib
+import wave
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
+from firmware.audio.pack import Entry, Manifest, write_manifest
 from firmware.page.drawing import read_island
 from firmware.page.room import Room
 from firmware.page.server import make_app
 from firmware.terms import VolcanoError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from firmware.terms import Figure, Touch
 
@@ -99,3 +104,31 @@ class Playroom:
             **more,
         )
         self.app = make_app(self.room, self.island)
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A clip to be made: all its samples have one `height`, so that what is heard tells which clip it is."""
+
+    text: str
+    voice: str
+    ms: int
+    height: int
+    ending: str = ".wav"
+
+
+SAMPLES_PER_MS = 24
+
+
+def write_pack(folder: Path, clips: Iterable[Recorded]) -> None:
+    """One folder of a sound pack; a clip without a voice is an effect, its text the name."""
+    folder.mkdir(parents=True)
+    entries = []
+    for clip in clips:
+        file = hashlib.sha256(f"{clip}".encode()).hexdigest()[:20] + clip.ending
+        with wave.open(str(folder / file), "wb") as sound:
+            sound.setparams((1, 2, 1000 * SAMPLES_PER_MS, 0, "NONE", ""))
+            sound.writeframes(array.array("h", [clip.height]) * (clip.ms * SAMPLES_PER_MS))
+        line, text = ("line", clip.text) if clip.voice else (clip.text, "")
+        entries.append(Entry(line, {}, 0, clip.voice, text, file, clip.ms, -18.0, -4.0, ""))
+    write_manifest(folder, Manifest("steps", tuple(entries)))

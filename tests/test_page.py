@@ -10,10 +10,12 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from playroom import Json, Playroom
+from playroom import Json, Playroom, Recorded, write_pack
 
+from firmware.audio.pack import load_pack
+from firmware.page.clips import Clips
 from firmware.page.server import BODY_BYTES, LOOPBACK, PageError, PageServer, make_app
-from firmware.terms import FIGURES, TOUCHES, SoundName
+from firmware.terms import FIGURES, TOUCHES, Sound, SoundName
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -175,10 +177,65 @@ def test_nothing_outside_the_static_folder_is_served(table: Playroom) -> None:
         assert request(table.app, "GET", path)[0] == 404
 
 
-def test_clips_are_served_when_there_are_any(table: Playroom, tmp_path: Path) -> None:
-    (tmp_path / "harp.wav").write_bytes(b"RIFF")
-    app = make_app(table.room, table.island, clips=tmp_path)
-    assert request(app, "GET", "/clips/harp.wav")[::2] == (200, b"RIFF")
+# --- clips
+
+
+@pytest.fixture
+def sounding(tmp_path: Path) -> Playroom:
+    """A playroom with a pack of two sounds and one line."""
+    write_pack(tmp_path / "effects", [Recorded("harp", "", 40, 1000), Recorded("point", "", 20, 2000)])
+    write_pack(tmp_path / "de", [Recorded("Hallo!", "ariki", 30, 3000)])
+    (tmp_path / "de" / "secret.wav").write_bytes(b"RIFF")
+    clips = Clips(load_pack(tmp_path), lambda: Sound(SoundName.POINT))
+    return Playroom(sound="browser", clips=clips)
+
+
+def test_a_row_that_is_heard_carries_its_clip_and_the_next_one(sounding: Playroom) -> None:
+    sounding.machine.tell(cue="say", line="hello", args={}, text="Hallo!", voice="ariki")
+    sounding.machine.tell(cue="say", line="hello", args={}, text="Hallo!", voice="hermit")
+    sounding.machine.tell(cue="sound", name="bird")
+    sounding.machine.tell(cue="symbols", lit=["star"])
+    sounding.machine.tell(event="points", figure="red", count=3)
+    said, *others = sounding.room.snapshot()["rows"]
+    assert said["ms"] == 30
+    assert re.fullmatch(r"/clips/de/\w+\.wav", said["clip"])
+    assert said["next"] == sounding.room.snapshot()["effects"][1]
+    assert all({"clip", "ms", "next"}.isdisjoint(row) for row in others)
+
+
+def test_the_clip_that_a_row_names_is_served_with_its_type_and_may_be_kept(sounding: Playroom) -> None:
+    sounding.machine.tell(cue="sound", name="harp")
+    (row,) = sounding.room.snapshot()["rows"]
+    status, headers, body = request(sounding.app, "GET", row["clip"])
+    assert status == 200
+    assert body[:4] == b"RIFF"
+    assert headers["content-type"] == "audio/wav"
+    assert headers["cache-control"] == "private, max-age=86400"
+    assert headers["x-content-type-options"] == "nosniff"
+    assert request(sounding.app, "GET", row["clip"], host="example.org")[0] == 403
+
+
+def test_only_clips_that_were_named_are_served(sounding: Playroom) -> None:
+    effects = sounding.room.snapshot()["effects"]
+    assert len(effects) == 2
+    assert [request(sounding.app, "GET", address)[0] for address in effects] == [200, 200]
+    for path in (
+        "de/secret.wav",
+        "de/manifest.json",
+        "effects/../de/secret.wav",
+        "effects/%2e%2e/de/secret.wav",
+        "de",
+        "",
+    ):
+        assert request(sounding.app, "GET", f"/clips/{path}")[0] == 404, path
+
+
+def test_a_clip_that_has_gone_and_a_file_that_is_no_sound_are_not_served(tmp_path: Path) -> None:
+    write_pack(tmp_path / "effects", [Recorded("harp", "", 40, 1000), Recorded("bird", "", 40, 1000, ending=".py")])
+    table = Playroom(sound="browser", clips=Clips(load_pack(tmp_path)))
+    (address,) = table.room.snapshot()["effects"]
+    next((tmp_path / "effects").glob("*.wav")).unlink()
+    assert request(table.app, "GET", address)[0] == 404
 
 
 # --- the words
@@ -208,7 +265,9 @@ def test_every_name_that_the_page_shows_has_a_word_and_every_sound_a_picture() -
         assert sound in known or f"s_{sound}" in known, sound
         assert sound in icons
     script = "".join(
-        (STATIC / name).read_text(encoding="utf-8") for name in ("page.js", "speech.js", "island.js", "hands.js")
+        file.read_text(encoding="utf-8")
+        for file in STATIC.iterdir()
+        if file.name.endswith(".js") and file.name != "words.js"
     )
     for key in re.findall(r'word\("(\w+)"', script):
         assert key in known, key

@@ -114,6 +114,26 @@ def test_a_game_that_goes_on_shows_what_lies_on_the_board() -> None:
     assert Playroom(past=past).room.snapshot()["rows"] == past
 
 
+def test_the_figures_of_a_game_that_goes_on_stand_where_they_were_left() -> None:
+    table = Playroom(stands={Figure.RED: "jungle-w", Figure.BLACK: "beach-s"})
+    assert table.room.snapshot()["figures"] == {"white": None, "red": "jungle-w", "green": None, "black": "beach-s"}
+    assert table.hands.done == []
+    table.machine.turn()
+    assert table.hands.done == [("place", Figure.RED, "jungle-w"), ("place", Figure.BLACK, "beach-s")]
+
+
+def test_browsers_hear_of_another_volume() -> None:
+    volume = [3]
+    table = Playroom(volume=lambda: volume[0], sound="here")
+    heard: list[tuple[str, Json]] = []
+    table.room.join(lambda name, data: heard.append((name, data)))
+    volume[0] = 4
+    table.machine.tell(event="volume", level=4)
+    assert [(name, data.get("volume")) for name, data in heard] == [("snapshot", 3), ("row", None), ("room", 4)]
+    assert heard[0][1]["sound"] == "here"
+    assert heard[0][1]["effects"] == []
+
+
 def test_browsers_hear_rows_and_changes_after_their_snapshot(table: Playroom) -> None:
     heard: list[tuple[str, Json]] = []
     leave = table.room.join(lambda name, data: heard.append((name, data)))

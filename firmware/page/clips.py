@@ -53,7 +53,7 @@ class Clips:
         """Addresses of all sounds that are no speech: short, and heard again and again."""
 
     def addressed(self, row: Json) -> Json:
-        """`row`, and if it is a cue that has a clip its address ``clip``, its ``ms``, and the address ``next`` to fetch.
+        """`row`, and if it is a cue with a clip the ``clip``'s address, its ``ms``, and the address ``next`` to fetch.
 
         To be called while the row is being told, in the loop's thread.
         """

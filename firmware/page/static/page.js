@@ -4,15 +4,17 @@
 // the row, or { cue: "stop" }. Rows of a snapshot are past and are not announced.
 
 import { connect } from "./connection.js";
+import { controls } from "./controls.js";
 import { draggable, holdable, oneHand, pause, post } from "./hands.js";
+import * as hints from "./hint.js";
+import { hint, setMode } from "./hint.js";
 import * as island from "./island.js";
+import * as sound from "./sound.js";
 import * as speech from "./speech.js";
 import { fieldName, getLanguage, setLanguage, word } from "./words.js";
 
 const SHORTEST_HOLD_MS = 400; // a newcomer's click still becomes a touch that the sensors see settle
 const BETWEEN_HOLDS_MS = 200; // the finger must be seen lifted before the next touch
-const SHORTEST_PRESS_MS = 150; // longer than the button's debouncing
-const LONG_PRESS_MS = 3000; // the unit's long press
 const FIGURE_KEYS = { w: "white", r: "red", g: "green", b: "black" };
 const TOUCH_KEYS = { 1: "one", 2: "two", 3: "three", e: "explore", f: "fire" };
 
@@ -23,8 +25,6 @@ const touchButtons = [...document.querySelectorAll("button.touch")];
 let room = { on: false, button: false, battery_low: false, figures: {}, hold: null, lights: { lit: [], blink: false } };
 let selected = null;
 let focused = island.fields.keys().next().value;
-let mode = "connecting"; // what the newcomer should hear about: connecting, off, greeting, settings_open, weak, ready ...
-let before = "ready"; // the mode that a question interrupts
 const wishes = new Map(); // figure -> field: placed here, but the hand has not come to it yet
 
 // --- messages in
@@ -32,7 +32,7 @@ const wishes = new Map(); // figure -> field: placed here, but the hand has not 
 const connection = connect({
   lost: () => {
     document.body.classList.add("lost");
-    if (mode !== "connecting") id("connection").textContent = word("lost");
+    if (hints.getMode() !== "connecting") id("connection").textContent = word("lost");
   },
   found: (again) => {
     document.body.classList.remove("lost");
@@ -67,22 +67,23 @@ function follow() {
 }
 
 function restore(snapshot) {
-  const { rows, ...table } = snapshot;
+  const { rows, effects, ...table } = snapshot;
   room = table;
   setLanguage(wantedLanguage() ?? room.language);
   const told = id("told");
   told.setAttribute("aria-live", "off");
   speech.clear();
   island.clear();
-  mode = "off";
+  setMode("off", true);
   for (const row of rows) hear(row, true);
-  if (!room.on) mode = "off";
-  else if (mode === "off") mode = "greeting";
+  if (!room.on) setMode("off", true);
+  else if (hints.getMode() === "off") setMode("greeting", true);
   island.showLights(room.lights);
   island.markSpoken(room.on ? rows.findLast((row) => row.cue === "say")?.args : {});
   words();
   show();
   hint();
+  sound.expect(effects);
   requestAnimationFrame(() => told.setAttribute("aria-live", "polite"));
 }
 
@@ -95,35 +96,19 @@ function hear(row, past) {
   }
   island.event(row);
   switch (row.event) {
-    case "powered_on": setMode("greeting", past); break;
-    case "battery_low": setMode("weak", past); break;
-    case "ready": setMode("ready", past); break;
-    case "intro_started": setMode("intro", past); break;
-    case "intro_finished": setMode("ready", past); break;
-    case "game_started": case "resumed": setMode("game", past); break;
-    case "game_over":
-      setMode("over", past);
-      speech.standings(word("final"), row.points, row.winners, past);
-      break;
+    case "game_over": speech.standings(word("final"), row.points, row.winners, past); break;
     case "standings": speech.standings(word("standings"), row.points, [], past); break;
-    case "who_asked":
-      before = mode === "asked" ? before : mode;
-      setMode("asked", past);
-      break;
     case "rejected": {
       const why = word(`why_${row.reason}`);
       if (why !== `why_${row.reason}`) speech.note(why, past);
       break;
     }
-    case "story":
-      if (!past) hint(word("hint_story"));
-      break;
     case "creature_appeared": case "dragon_attacks":
       if (!past) shake();
       break;
     default:
   }
-  if (row.event !== "who_asked" && row.event !== "repeated" && mode === "asked") setMode(before, past);
+  hints.event(row, past);
   if (!past) island.nameFields(room.figures);
 }
 
@@ -154,7 +139,7 @@ let breath = 0;
 /** The lava glows while the volcano speaks. */
 function breathe(row) {
   clearTimeout(breath);
-  const ms = row.cue === "say" ? 65 * row.text.length : row.cue === "sound" ? 1500 : 0;
+  const ms = row.ms ?? (row.cue === "say" ? 65 * row.text.length : row.cue === "sound" ? 1500 : 0);
   if (row.cue === "symbols") return;
   document.body.classList.toggle("speaking", ms > 0);
   breath = setTimeout(() => document.body.classList.remove("speaking"), ms);
@@ -169,22 +154,6 @@ id("board").addEventListener("animationend", () => id("board").classList.remove(
 
 // --- what is shown
 
-function setMode(next, past = false) {
-  if (mode === next) return;
-  mode = next;
-  if (!past) hint();
-}
-
-let hintBack = 0;
-/** A word to the newcomer: a passing one for some seconds, or what there is to do. */
-function hint(text = "", urgent = false) {
-  clearTimeout(hintBack);
-  const line = id("hint");
-  line.textContent = text || word(`hint_${mode}`);
-  line.classList.toggle("urgent", urgent);
-  if (text) hintBack = setTimeout(hint, 6000);
-}
-
 function words() {
   for (const node of document.querySelectorAll("[data-text]")) node.textContent = word(node.dataset.text);
   for (const node of document.querySelectorAll("[data-label]")) node.setAttribute("aria-label", word(node.dataset.label));
@@ -194,6 +163,7 @@ function words() {
   document.querySelector("h1").textContent = word("title");
   id("language").textContent = word("other");
   id("language").title = word("other_title");
+  sound.show();
   island.fields.forEach((group) => group.setAttribute("role", "button"));
   id("island").setAttribute("aria-label", word("board"));
 }
@@ -219,6 +189,7 @@ function show() {
     island.showLights({ lit: [] });
     island.markSpoken();
   }
+  sound.follow(room);
   island.showFigures(room.figures, selected, room.hold);
   island.nameFields(room.figures);
   for (const [field, group] of island.fields) group.setAttribute("tabindex", field === focused ? "0" : "-1");
@@ -238,7 +209,6 @@ async function send(command) {
 }
 
 const hand = oneHand();
-const otherHand = oneHand();
 
 function select(figure) {
   selected = figure;
@@ -295,53 +265,12 @@ function refuse(key, values, where) {
 }
 document.addEventListener("animationend", ({ target }) => target.classList.remove("look"));
 
-function press() {
-  const latched = id("latch").getAttribute("aria-pressed") === "true";
-  if (latched && room.button) {
-    id("latch").setAttribute("aria-pressed", "false");
-    otherHand(() => send({ do: "button", pressed: false }));
-    return null;
-  }
-  let rise;
-  const risen = new Promise((done) => { rise = done; });
-  otherHand(async () => {
-    await send({ do: "button", pressed: true });
-    if (latched) return;
-    const began = performance.now();
-    await risen;
-    await pause(began + SHORTEST_PRESS_MS - performance.now());
-    await send({ do: "button", pressed: false });
-  });
-  const cap = id("button");
-  cap.classList.add("waiting");
-  const done = setTimeout(() => cap.classList.add("long"), LONG_PRESS_MS);
-  return () => {
-    clearTimeout(done);
-    cap.classList.remove("waiting", "long");
-    if (latched) hint(word("hint_settings"));
-    rise();
-  };
-}
-
 const touches = new Map(touchButtons.map((button) => [
   button.dataset.touch,
   holdable(button, () => touch(button.dataset.touch)),
 ]));
-const push = holdable(id("button"), press);
+const push = controls(send, () => room);
 
-id("switch").addEventListener("click", () => {
-  const on = !room.on;
-  otherHand(() => send({ do: "power", on }));
-});
-id("battery").addEventListener("click", () => {
-  const low = !room.battery_low;
-  otherHand(() => send({ do: "battery", low }));
-});
-id("latch").addEventListener("click", () => {
-  const latched = id("latch").getAttribute("aria-pressed") === "true";
-  if (latched && room.button) otherHand(() => send({ do: "button", pressed: false }));
-  id("latch").setAttribute("aria-pressed", String(!latched));
-});
 id("language").addEventListener("click", () => {
   setLanguage(getLanguage() === "de" ? "en" : "de");
   localStorage.setItem("language", getLanguage());
@@ -400,7 +329,7 @@ for (const [field, group] of island.fields) {
   group.addEventListener("pointerleave", () => { id("place").textContent = ""; });
 }
 
-// --- keys: w r g b figures; 1 2 3 E F and Shift+R Touch fields; Shift+B the button; Delete beside the board
+// --- keys: w r g b figures; 1 2 3 E F and Shift+R Touch fields; Shift+B the button; Delete beside the board; M mute
 
 let held = null;
 document.addEventListener("keydown", (down) => {
@@ -412,6 +341,7 @@ document.addEventListener("keydown", (down) => {
     held = { key, thing: named };
     named.start();
   } else if (!down.shiftKey && FIGURE_KEYS[key]) select(FIGURE_KEYS[key]);
+  else if (key === "m") sound.mute();
   else if (key === "delete" && selected && room.figures[selected]) place(selected, null);
   else if (down.key.startsWith("Arrow") && down.target === document.body) {
     down.preventDefault();

@@ -9,6 +9,11 @@ const WORDS = {
   de: {
     title: "Die Insel",
     other: "English", other_title: "Page in English",
+    sound_on: "Ton an", sound_on_title: "Ton ausschalten (M)",
+    sound_off: "Ton aus", sound_off_title: "Ton einschalten (M)",
+    sound_refused: "Für Ton tippen", sound_refused_title: "Der Browser spielt erst Ton, wenn auf der Seite getippt, geklickt oder eine Taste gedrückt wurde",
+    sound_here: "Ton am Rechner", sound_here_title: "Der Vulkan spricht aus dem Lautsprecher des Rechners, auf dem er läuft, nicht aus dieser Seite",
+    sound_none: "Ohne Ton", sound_none_title: "Der Vulkan läuft ohne Ton; was er sagt, steht auf der Seite",
     board: "Das Spielbrett", speech: "Was der Vulkan sagt", figures: "Figuren", touches: "Touchfelder", volcano: "Der Vulkan",
     switch: "Schalter", button: "Knopf", battery: "Batterie schwach",
     battery_title: "Schwache Batterien einlegen",
@@ -59,6 +64,11 @@ const WORDS = {
   en: {
     title: "The Island",
     other: "Deutsch", other_title: "Seite auf Deutsch",
+    sound_on: "Sound on", sound_on_title: "Switch sound off (M)",
+    sound_off: "Sound off", sound_off_title: "Switch sound on (M)",
+    sound_refused: "Tap for sound", sound_refused_title: "The browser plays no sound before you tap, click or press a key on the page",
+    sound_here: "Sound elsewhere", sound_here_title: "The volcano speaks from the loudspeaker of the computer that it runs on, not from this page",
+    sound_none: "No sound", sound_none_title: "The volcano runs without sound; what it says is shown on the page",
     board: "The board", speech: "What the volcano says", figures: "Figures", touches: "Touch fields", volcano: "The volcano",
     switch: "Switch", button: "Button", battery: "Weak battery",
     battery_title: "Put in weak batteries",

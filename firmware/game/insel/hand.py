@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from firmware.game.insel.island import Island
+    from firmware.game.insel.moves import Phase, Question
     from firmware.terms import Figure
 
 
@@ -98,3 +99,16 @@ class View:
     """Tablets left face down."""
     cards_free: bool
     """Whether Ariki cards may be played: not in a figure's first turn (rulebook, The Ariki Cards)."""
+    phase: Phase
+    asked: Question | None
+    jump: bool
+    choices: int
+    """Relics of choice still to take."""
+    exchanges: int
+    """Relics that may still be exchanged."""
+    free_steps: int
+    """So many fields a figure walks without paying."""
+
+    def playable(self, card: Card) -> bool:
+        """Whether the player has this card and may play cards at all."""
+        return self.cards_free and self.hand.has(card) > 0

@@ -168,6 +168,12 @@ class Table:
             self.burned,
             len(self.heap),
             not self.first_turn,
+            self.phase,
+            self.asked,
+            self.jump,
+            self.choices,
+            self.exchanges,
+            self.material.free_steps,
         )
 
     def why_not(self, move: Move) -> str:

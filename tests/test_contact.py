@@ -165,6 +165,15 @@ def test_a_figure_let_go_and_gripped_again_is_gripped() -> None:
     table.hold(0.3, beach=4.5)
     table.hold(0.3, beach=1.2)
     assert table.hold(0.3, Touch.ROCK, beach=4.5) == [Grip("beach", Touch.ROCK)]
+    assert table.reader.asked == [("beach", pytest.approx(3.3))]
+
+
+def test_a_second_figure_set_down_beside_one_just_let_go_is_let_go_too() -> None:
+    table = Table()
+    for rise_pf in (9.0, 1.4, 5.9, 2.7):  # green gripped, green stands, red gripped beside it, both stand
+        table.hold(0.3, beach=rise_pf)
+    assert table.contacts.at_rest(table.now) == ["beach"]
+    assert table.hold(0.5, Touch.ROCK, beach=2.7) == []
 
 
 def test_no_field_is_rebased_while_a_new_hand_is_coming() -> None:

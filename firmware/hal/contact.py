@@ -91,20 +91,30 @@ class _Raised:
     stands: bool = False
     """The hand has let go: it is at rest from now on."""
     stands_pf: float = 0.0
+    floor_pf: float = 0.0
+    """What figures show here that were let go and have not been taken for the field's rest yet."""
 
     def measure(self, measured_pf: float, now: float) -> None:
-        self.recent_pf = (*self.recent_pf[1 - MEASUREMENTS :], measured_pf)
+        self.recent_pf = (*self.recent_pf[1 - MEASUREMENTS :], measured_pf - self.floor_pf)
         rise_pf = median(self.recent_pf)
         if self.rise_pf is None or abs(rise_pf - self.steady_pf) > STEADY_PF + STEADY * rise_pf:
             self.steady_pf, self.steady_since_s = rise_pf, now
         self.rise_pf = rise_pf
         if self.stands:
             if rise_pf > self.stands_pf + RAISED_PF:
-                self.stands, self.peak_pf = False, rise_pf
+                self._grip_anew(now)
             return
         self.peak_pf = max(self.peak_pf, rise_pf)
         if self.fallen and now - self.steady_since_s >= SETTLED_S:
             self.stands, self.stands_pf = True, rise_pf
+
+    def _grip_anew(self, now: float) -> None:
+        """A hand has come back before the field was re-based: from now on the rise is what it adds."""
+        self.stands = False
+        self.floor_pf += self.stands_pf
+        self.recent_pf = tuple(pf - self.stands_pf for pf in self.recent_pf)
+        self.rise_pf = self.peak_pf = self.steady_pf = median(self.recent_pf)
+        self.steady_since_s = now
 
     @property
     def fallen(self) -> bool:
@@ -188,7 +198,7 @@ class Contacts:
         if name not in reading.rise_pf or now - self._sampled_s < MEASUREMENT_GAP_S:
             return None
         self._sampled_s = now
-        self._samples = [*self._samples[1 - MOST_MEASUREMENTS :], reading.rise_pf[name]]
+        self._samples = [*self._samples[1 - MOST_MEASUREMENTS :], self._raised[name].recent_pf[-1]]
         rise_pf = _settled(self._samples)
         if rise_pf is None:
             return None

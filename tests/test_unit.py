@@ -331,6 +331,14 @@ def test_who_is_it_is_dropped_when_a_long_press_makes_the_unit_ready() -> None:
     assert table.play("? beach-s one").named == ["who_asked"]
 
 
+@pytest.mark.parametrize("line", ["? jungle-n explore", "? beach-s fire", "? statue-n one"])
+def test_nobody_is_asked_for_when_anybody_s_contact_would_be_an_error(line: str) -> None:
+    table = Table(READY)
+    rows = table.play(f"{line}\nwait 10")
+    assert rows.named == ["rejected"]
+    assert rows.reasons == ["no_game"]
+
+
 def test_the_button_repeats_who_is_it() -> None:
     table = Table(READY + TWO)
     table.play("? beach-nw explore\nwait 30")

@@ -18,7 +18,7 @@ from firmware.audio.command import Surroundings, add_sounds_command
 from firmware.audio.pack import load_pack, packs_folder
 from firmware.audio.player import SilentPlayer
 from firmware.catalogue import load, sounds_folder
-from firmware.terms import VolcanoError
+from firmware.terms import Say, Sound, VolcanoError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from firmware.hal.backends import Hardware
     from firmware.loop import Loop
     from firmware.page.server import PageServer
-    from firmware.terms import Figure, Say, Sound
+    from firmware.terms import Figure
 
 UNUSABLE = 2
 """Exit status for wrong input, as of a shell's own commands."""
@@ -252,8 +252,8 @@ def _play(options: argparse.Namespace) -> int:
     loop = setting.loop(mock.hardware, setting.player(aloud=sound == "here"))
     past, stands = _left_on_the_board(setting.title, setting.store.load())
 
-    def following() -> Say | Sound | None:
-        return loop.unit.speech.following()  # each power-on brings a new unit
+    def waiting() -> list[Say | Sound]:
+        return [item for item in loop.unit.speech.waiting if isinstance(item, Say | Sound)]
 
     room = Room(
         loop,
@@ -266,7 +266,7 @@ def _play(options: argparse.Namespace) -> int:
         past=past,
         stands=stands,
         sound=sound,
-        clips=Clips(setting.pack, following) if sound == "browser" else None,
+        clips=Clips(setting.pack, waiting) if sound == "browser" else None,
     )
     island = read_island(setting.configuration.board or OWN_BOARD)
     with _page_server(make_app(room, island), options.port) as server:

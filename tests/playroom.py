@@ -108,7 +108,7 @@ class Playroom:
 
 @dataclass(frozen=True)
 class Recorded:
-    """A clip to be made: all its samples have one `height`, so that what is heard tells which clip it is."""
+    """A clip to be made: all samples but the last 10 ms have one `height`, so that what is heard tells which it is."""
 
     text: str
     voice: str
@@ -116,7 +116,13 @@ class Recorded:
     height: int
     ending: str = ".wav"
 
+    @property
+    def file(self) -> str:
+        return hashlib.sha256(f"{self.voice}:{self.text}".encode()).hexdigest()[:20] + self.ending
 
+
+TAIL_MS = 10
+"""Silence at the end of each clip, so that one that is heard twice running can be told from one."""
 SAMPLES_PER_MS = 24
 
 
@@ -125,10 +131,11 @@ def write_pack(folder: Path, clips: Iterable[Recorded]) -> None:
     folder.mkdir(parents=True)
     entries = []
     for clip in clips:
-        file = hashlib.sha256(f"{clip}".encode()).hexdigest()[:20] + clip.ending
-        with wave.open(str(folder / file), "wb") as sound:
+        samples = array.array("h", [clip.height]) * ((clip.ms - TAIL_MS) * SAMPLES_PER_MS)
+        samples.extend([0] * (TAIL_MS * SAMPLES_PER_MS))
+        with wave.open(str(folder / clip.file), "wb") as sound:
             sound.setparams((1, 2, 1000 * SAMPLES_PER_MS, 0, "NONE", ""))
-            sound.writeframes(array.array("h", [clip.height]) * (clip.ms * SAMPLES_PER_MS))
+            sound.writeframes(samples)
         line, text = ("line", clip.text) if clip.voice else (clip.text, "")
-        entries.append(Entry(line, {}, 0, clip.voice, text, file, clip.ms, -18.0, -4.0, ""))
+        entries.append(Entry(line, {}, 0, clip.voice, text, clip.file, clip.ms, -18.0, -4.0, ""))
     write_manifest(folder, Manifest("steps", tuple(entries)))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
 import urllib.request
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -108,26 +110,25 @@ class Page:
 # --- the real firmware
 
 
+@contextmanager
+def play(state: Path, *options: str, speed: float = SPEED, data: Path | None = None) -> Iterator[str]:
+    """`volcano play`; its address. Sound packs below `data` if there are any."""
+    command = [str(Path(sys.executable).with_name("volcano")), "play", "--no-browser", "--port", "0"]
+    command += ["--speed", str(speed), "--state-dir", str(state), "--language", "de", *options]
+    surroundings = os.environ | ({"XDG_DATA_HOME": str(data)} if data else {})
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=surroundings) as playing:
+        assert playing.stdout
+        try:
+            yield playing.stdout.readline().split(" at ")[1].split(" ")[0]
+        finally:
+            playing.terminate()
+            assert playing.wait(10) == 0
+
+
 @pytest.fixture
 def volcano(tmp_path: Path) -> Iterator[str]:
-    """`volcano play`, sped up; its address."""
-    command = [
-        str(Path(sys.executable).with_name("volcano")),
-        "play",
-        "--no-browser",
-        "--port",
-        "0",
-        "--speed",
-        str(SPEED),
-    ]
-    command += ["--state-dir", str(tmp_path), "--language", "de"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as play:
-        assert play.stdout
-        try:
-            yield play.stdout.readline().split(" at ")[1].split(" ")[0]
-        finally:
-            play.terminate()
-            assert play.wait(10) == 0
+    with play(tmp_path) as url:
+        yield url
 
 
 def test_the_introductory_game_is_played_through_the_page(chromium: webdriver.Chrome, volcano: str) -> None:
@@ -200,6 +201,27 @@ def test_a_wrong_move_is_explained_and_the_board_comes_back_after_a_reload(
     page.click("#switch")
     page.lit()
     page.wait(lambda: "Schalter" in page.find("#hint").text, "the first hint")
+
+
+def test_an_unfinished_game_is_on_the_board_when_the_firmware_starts_again(
+    chromium: webdriver.Chrome, tmp_path: Path
+) -> None:
+    with play(tmp_path) as url:
+        page = Page(chromium, url)
+        page.click("#switch")
+        page.happened("ready")
+        page.play("red", "beach-sw", "explore")
+        page.happened("discovered", figure="red", field="beach-sw")
+        page.happened("points", figure="red")
+    with play(tmp_path) as url:
+        page = Page(chromium, url)
+        assert "Strand im Südwesten" in page.find("button[data-figure=red]").text
+        assert page.find("button[data-figure=white]").text.endswith("neben dem Brett")
+        assert page.all('.token.site, .token[data-key="site beach-sw"]')
+        assert "Schalter" in page.find("#hint").text
+        page.click("#switch")
+        page.happened("resumed", figure="red")
+        page.play("red", "beach-w", "rock")
 
 
 # --- the page alone, over a machine that only listens

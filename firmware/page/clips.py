@@ -12,10 +12,13 @@ from urllib.parse import quote
 from firmware.terms import Say, Sound, SoundName
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
 Json = dict[str, Any]
+
+AHEAD = 3
+"""Clips that a browser fetches before they are told: some seconds of speech, also over a slow connection."""
 
 MEDIA_TYPES = {".wav": "audio/wav", ".flac": "audio/flac", ".ogg": "audio/ogg", ".mp3": "audio/mpeg"}
 """Ending of a sound file -> its media type (IANA); no other file is given out, whatever a manifest names."""
@@ -41,11 +44,11 @@ class Pack(Protocol):
 
 
 class Clips:
-    """The clips of `pack` under their addresses; `following` tells the cue that comes after the one being told."""
+    """The clips of `pack` under their addresses; `waiting` are the cues that come after the one being told."""
 
-    def __init__(self, pack: Pack, following: Callable[[], Say | Sound | None] = lambda: None) -> None:
+    def __init__(self, pack: Pack, waiting: Callable[[], Sequence[Say | Sound]] = lambda: ()) -> None:
         self._pack = pack
-        self._following = following
+        self._waiting = waiting
         self._paths: dict[tuple[str, str], Path] = {}
         self.effects = tuple(
             address for name in SoundName if (address := self._address(pack.find(Sound(name)))) is not None
@@ -53,7 +56,7 @@ class Clips:
         """Addresses of all sounds that are no speech: short, and heard again and again."""
 
     def addressed(self, row: Json) -> Json:
-        """`row`, and if it is a cue with a clip the ``clip``'s address, its ``ms``, and the address ``next`` to fetch.
+        """`row`, and if it is a cue with a clip the ``clip``'s address, its ``ms``, and ``next``: addresses to fetch.
 
         To be called while the row is being told, in the loop's thread.
         """
@@ -61,11 +64,8 @@ class Clips:
         address = self._address(clip)
         if clip is None or address is None:
             return row
-        row = {**row, "clip": address, "ms": clip.duration_ms}
-        following = self._following()
-        if following is not None and (ahead := self._address(self._pack.find(following))) is not None:
-            row["next"] = ahead
-        return row
+        ahead = (self._address(self._pack.find(cue)) for cue in self._waiting()[:AHEAD])
+        return {**row, "clip": address, "ms": clip.duration_ms, "next": [each for each in ahead if each is not None]}
 
     def path(self, pack: str, file: str) -> Path | None:
         """The file at the address ``/clips/pack/file`` if it was given out, None if not."""

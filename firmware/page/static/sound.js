@@ -5,7 +5,8 @@
 
 import { word } from "./words.js";
 
-const LEAD_S = 0.08; // also the time in which an interrupted clip fades out
+const LEAD_S = 0.12;
+const FADE_S = 0.08; // short enough for an interruption, long enough not to click
 const LATE_S = 0.25; // further behind the unit than this, a clip is cut or joined in its middle
 const SWITCH_S = 0.01; // fast, but no click: the power is cut
 const STEP_DB = 6; // between two of the five volume steps
@@ -62,13 +63,13 @@ async function forgetSome(added) {
 // --- cues
 
 document.addEventListener("cue", ({ detail: row }) => {
-  if (row.cue === "stop") silence(LEAD_S);
+  if (row.cue === "stop") silence(FADE_S);
   if (!row.clip || !table.on) return;
   told += 1;
   present = { clip: row.clip, toldAt: performance.now() };
   if (context) {
     begin(present);
-    if (row.next) load(row.next);
+    for (const address of row.next) load(address);
   }
   if (context?.state !== "running") setTimeout(notice, REFUSED_MS);
 });
@@ -81,7 +82,7 @@ async function begin(cue) {
   if (!buffer) return;
   const now = context.currentTime;
   const due = now - (performance.now() - cue.toldAt) / 1000 + LEAD_S;
-  if (ends - due > LATE_S) fade(LEAD_S);
+  if (ends - due > LATE_S) fade(FADE_S);
   const at = Math.max(ends, due);
   const missed = now - at > LATE_S ? now - at : 0;
   if (missed >= buffer.duration) return;

@@ -130,7 +130,7 @@ class Store:
         self._unwritten: list[Record] = []
         """What the disk refused; it is tried again with the next record, so that no record is missing between."""
         self._whole_bytes: int | None = None
-        """The length of what is known to be good in the running game's file."""
+        """The length of what is good in the running game's file; None: all of it."""
 
     def load(self) -> tuple[Record, ...]:
         """The records of the running game. A torn tail is cut off; a damaged or foreign file is set aside."""
@@ -146,13 +146,14 @@ class Store:
         journal = decode(data)
         if journal.problem:
             self._mend(data, journal)
-        else:
-            self._whole_bytes = journal.whole_bytes
         return journal.records
 
     def _mend(self, data: bytes, journal: Journal) -> None:
+        torn = bool(journal.records) and journal.problem == "the last line is torn"
+        if torn:
+            self._whole_bytes = journal.whole_bytes  # the next record cuts the tail off if the disk is full now
         with self._complaining():
-            if not (journal.records and journal.problem == "the last line is torn"):
+            if not torn:
                 aside = _free_name(self.folder, "set-aside")
                 aside.write_bytes(data)
                 self.warn(f"journal: {self.running}: {journal.problem}; the file is kept as {aside}")
@@ -160,7 +161,6 @@ class Store:
                 _replace(self.running, data[: journal.whole_bytes])
             else:
                 self.running.unlink()
-            self._whole_bytes = journal.whole_bytes
 
     def append(self, record: Record) -> None:
         """Keep a record; it is on the disk when this returns, unless the disk refuses it."""

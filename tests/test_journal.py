@@ -259,6 +259,16 @@ def test_what_a_full_disk_refused_is_written_when_there_is_room(store: Kept, dis
     assert TITLE.game.last(state) is Figure.WHITE
 
 
+def test_a_torn_tail_that_a_full_disk_could_not_lose_is_cut_off_by_the_next_record(store: Kept, disk: Disk) -> None:
+    store.folder.mkdir()
+    store.running.write_bytes(DATA[:-10])
+    disk.full = True
+    assert store.load() == RECORDS[:-1]
+    disk.full = False
+    keep(store, RECORDS[-1])
+    assert store.running.read_bytes() == DATA
+
+
 def test_what_never_reached_the_disk_is_forgotten_at_the_next_power_on(store: Kept, disk: Disk) -> None:
     keep(store, *RECORDS[:2])
     disk.full = True

@@ -47,6 +47,7 @@ DOMAINS: Mapping[str, Sequence[str | int]] = {
     "cards": range(1, 3),
     "choice": range(1, 3),
     "demand": range(7, 12),
+    "most": range(1, 4),
     "missing": range(12),
     "price": range(1, 4),
     "tablets": range(1, 5),

@@ -119,7 +119,7 @@ class Rank(Enum):
 
 
 class SoundName(StrEnum):
-    """Sounds that are no speech; one cry per creature."""
+    """Sounds that are no speech; a cry and a defeat per creature."""
 
     GREETING = "greeting"
     HARP = "harp"
@@ -128,6 +128,8 @@ class SoundName(StrEnum):
     ERROR = "error"
     BEEP = "beep"
     RUMBLE = "rumble"
+    ERUPTION = "eruption"
+    AWAKENING = "awakening"
     SPIDER = "spider"
     SNAKE = "snake"
     GRIFFIN = "griffin"
@@ -135,6 +137,13 @@ class SoundName(StrEnum):
     GNOME = "gnome"
     TRITON = "triton"
     GOLEM = "golem"
+    SPIDER_GONE = "spider-gone"
+    SNAKE_GONE = "snake-gone"
+    GRIFFIN_GONE = "griffin-gone"
+    DRAGON_GONE = "dragon-gone"
+    GNOME_GONE = "gnome-gone"
+    TRITON_GONE = "triton-gone"
+    GOLEM_GONE = "golem-gone"
 
 
 Args = tuple[tuple[str, str | int], ...]
@@ -221,6 +230,8 @@ SOUND_MS = {
     SoundName.ERROR: 600,
     SoundName.BEEP: 300,
     SoundName.RUMBLE: 3500,
+    SoundName.ERUPTION: 5500,
+    SoundName.AWAKENING: 3600,
     SoundName.SPIDER: 1500,
     SoundName.SNAKE: 1500,
     SoundName.GRIFFIN: 1500,
@@ -228,6 +239,13 @@ SOUND_MS = {
     SoundName.GNOME: 1500,
     SoundName.TRITON: 1500,
     SoundName.GOLEM: 2000,
+    SoundName.SPIDER_GONE: 1200,
+    SoundName.SNAKE_GONE: 1200,
+    SoundName.GRIFFIN_GONE: 1200,
+    SoundName.DRAGON_GONE: 1200,
+    SoundName.GNOME_GONE: 1200,
+    SoundName.TRITON_GONE: 1200,
+    SoundName.GOLEM_GONE: 1200,
 }
 
 

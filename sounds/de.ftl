@@ -131,16 +131,16 @@ discovered = { figure-names } entdeckt { $site ->
    *[tower] einen Turm
  }!
 revisited = { figure-names } ist wieder { $site ->
-    [temple] beim Tempel.
+    [temple] am Tempel.
     [well] am Brunnen.
-    [crystal] beim Kristall.
+    [crystal] am großen Kristall.
    *[tower] am Turm.
  }
     .other = { $site ->
     [temple] Der Tempel grüßt { figure-names }.
     [well] Der Brunnen rauscht für { figure-names }.
-    [crystal] Der Kristall schimmert für { figure-names }.
-   *[tower] Der Turm ragt auf vor { figure-names }.
+    [crystal] Der große Kristall schimmert für { figure-names }.
+   *[tower] Vor { figure-names } ragt der Turm auf.
  }
 finds = { $found ->
     [0] Heute ist hier nichts zu finden.
@@ -217,11 +217,11 @@ hermit-question = Geh, wohin du willst, und erkunde dort gleich weiter.
 beachcomber-found = Oh, Besuch! Willkommen, { figure-names }. Ich bin die Strandgutsammlerin. Was das Meer anspült, gehört mir.
     .voice = beachcomber
 relic-choice = { $choice ->
-    [one] Such dir ein Relikt aus, welches du magst.
-   *[other] Such dir zwei Relikte aus, welche du magst.
+    [one] Such dir ein Relikt aus, ganz wie du magst.
+   *[other] Such dir zwei Relikte aus, ganz wie du magst.
  }
     .voice = beachcomber
-exchange = Tausch mit mir, so viele Relikte du willst.
+exchange = Tausch mit mir so viele Relikte, wie du willst.
     .voice = beachcomber
     .other = Na, gefällt dir deins nicht? Ich tausche jedes Relikt.
 beachcomber-bonus = Eine Statue ist erwacht, ich habe es gesehen! Dafür belohne ich dich.
@@ -235,11 +235,13 @@ guardian-appears = Halt! Ich bin der Wächter { relic-genitive }. Ich hüte die 
     .voice = guardian-{ $relic }
 guardian-demands = Bringt mir { $demand } { relic-plural }, dann teile ich die Tafeln unter euch auf.
     .voice = guardian-{ $relic }
-guardian-question = Wie viele gibst du? Eins, Zwei oder Drei?
+guardian-question = Wie viele gibst du? Eins, Zwei, Drei, oder keins?
     .other = Eins, Zwei oder Drei?
+guardian-waits = Der Wächter wartet auf { relic-plural }.
+guardian-reminder = Wie viele gibst du? Berühre Eins, Zwei oder Drei. Wer nichts geben mag, ist fertig.
 guardian-knows = Da bist du wieder, { figure-names }. Ich habe deine { relic-plural } nicht vergessen.
     .voice = guardian-{ $relic }
-guardian-new = Dich kenne ich noch nicht, { figure-names }. Ich warte auf { relic-plural }.
+guardian-new = Du hast mir noch nichts gebracht, { figure-names }. Ich warte auf { relic-plural }.
     .voice = guardian-{ $relic }
 guardian-credit = Lange war niemand hier. Ich rechne dir { $relic ->
     [amulet] ein Amulett
@@ -250,8 +252,8 @@ guardian-credit = Lange war niemand hier. Ich rechne dir { $relic ->
     .voice = guardian-{ $relic }
 missing = { $missing ->
     [0] Es fehlt nichts mehr.
-    [one] Eins fehlt noch.
-   *[other] Es fehlen noch { $missing }.
+    [one] Nur ein Relikt fehlt noch.
+   *[other] Noch { $missing } Relikte fehlen.
  }
 tablets = { figure-names } bekommt { $tablets ->
     [one] eine Steintafel.
@@ -265,7 +267,11 @@ tablet-offered = Ich gebe dir eine Steintafel für { $price ->
     [one] { relic-accusative }.
     [2] zwei { relic-plural }.
    *[3] drei { relic-plural }.
- } Willst du?
+ } Willst du? Dann berühre { $price ->
+    [one] Eins.
+    [2] Zwei.
+   *[3] Drei.
+ }
     .voice = guardian-{ $relic }
 
 ## Statuen
@@ -277,7 +283,11 @@ tablets-missing = { $missing ->
     [one] Nur eine Steintafel fehlt noch.
    *[other] Noch { $missing } Steintafeln fehlen.
  }
-statue-question = Wie viele legst du hin? Eins, Zwei oder Drei?
+statue-question = { $most ->
+    [1] Legst du sie hin? Dann berühre Eins.
+    [2] Wie viele legst du hin? Eins oder Zwei?
+   *[3] Wie viele legst du hin? Eins, Zwei oder Drei?
+ }
 statue-awakens = { $direction ->
     [north] Die Statue im Norden öffnet die Augen! Der Berg wird leiser.
     [east] Die Statue im Osten öffnet die Augen! Der Berg wird leiser.
@@ -290,6 +300,14 @@ statue-greets = Die Statue ist wach und nickt dir zu.
 
 creature-appears = { creature-start } erscheint
     .voice = volcano
+appears-place = { place }
+    .voice = volcano
+gnome-again = Schon wieder du!, schimpft der Gnom.
+gnome-cards = { $cards ->
+    [one] Der Gnom hat eine Ariki-Karte verloren. Nimm sie.
+   *[other] Der Gnom hat zwei Ariki-Karten verloren. Nimm sie.
+ }
+golem-tablet = Etwas glänzt in der Asche des Golems.
 creature-name = { creature-start }:
 creature-met = { $creature ->
     [spider] Acht Beine und ein Netz: Die Riesenspinne versperrt dir den Weg!
@@ -302,13 +320,13 @@ creature-met = { $creature ->
  }
     .other = Vorsicht, { creature-nominative }!
 creature-wants = { $creature ->
-    [spider] Die Riesenspinne fürchtet Elixiere.
-    [snake] Die Schlange nimmt jedes Relikt.
-    [griffin] Den Greif blenden Kristalle.
-    [dragon] Den Drachen bannen Amulette.
+    [spider] Gegen die Riesenspinne helfen Elixiere.
+    [snake] Gegen die Schlange hilft jedes Relikt.
+    [griffin] Gegen den Greif helfen Kristalle.
+    [dragon] Gegen den Drachen helfen Amulette.
     [gnome] Der Gnom ist wählerisch.
-    [triton] Den Triton treffen Steine.
-   *[golem] Den Lavagolem halten Steine auf.
+    [triton] Gegen den Triton helfen Steine.
+   *[golem] Gegen den Lavagolem helfen Steine.
  }
 gnome-wants = { $relic ->
     [amulet] Er will Amulette.
@@ -316,42 +334,47 @@ gnome-wants = { $relic ->
     [crystal] Er will Kristalle.
    *[stone] Er will Steine.
  }
-fight-question = Kämpfst du? Eins, Zwei, Drei oder Feuer?
+fight-reminder = { fight-question }
+fight-question = Kämpfst du mit einem, zwei oder drei Relikten, mit Feuer, oder gar nicht?
     .other = Eins, Zwei, Drei oder Feuer?
 creature-vanishes = Seht nur, { creature-nominative } verschwindet von der Insel!
     .voice = ariki
     .other = Geschafft! { creature-start } ist fort!
     .another = Welch ein Kampf! { creature-start } gibt auf und verlässt die Insel!
-creature-flees = { creature-start } flieht. Du findest das Biest
+creature-flees = { creature-start } flieht. Jetzt steht { $creature ->
+    [spider] sie
+    [snake] sie
+   *[other] er
+ }
 creature-stays = { $creature ->
     [spider] Die Riesenspinne lacht nur darüber. Dein Zug ist vorbei.
     [snake] Die Schlange weicht keinen Fingerbreit. Dein Zug ist vorbei.
     [griffin] Der Greif schüttelt nur die Federn. Dein Zug ist vorbei.
-    [dragon] Der Drache gähnt eine Flamme. Dein Zug ist vorbei.
+    [dragon] Der Drache gähnt dir eine Flamme entgegen. Dein Zug ist vorbei.
     [gnome] Der Gnom streckt dir die Zunge heraus. Dein Zug ist vorbei.
-    [triton] Der Triton bleibt stehen wie ein Fels. Dein Zug ist vorbei.
+    [triton] Der Triton bleibt stehen wie eine Mauer. Dein Zug ist vorbei.
    *[golem] Der Lavagolem spürt das kaum. Dein Zug ist vorbei.
  }
     .other = { creature-start } bleibt. Dein Zug ist vorbei.
 creature-flees-strength = { creature-start } spürt deine Kraft und verschwindet!
     .voice = ariki
-strengthened = Die Kristalle machen { figure-names } stark. Die nächste Kreatur wird fliehen.
+strengthened = Die Kristalle machen { figure-names } stark. Die nächste andere Kreatur verschwindet vor dir.
 dragon-attacks = Der Drache stürzt sich auf { figure-names }!
     .voice = volcano
 no-creatures = Keine Kreatur ist auf der Insel.
 place = { $place ->
-    [temple-beach] am Tempel des Strandes.
-    [well-beach] am Brunnen des Strandes.
-    [crystal-beach] am Kristall des Strandes.
-    [tower-beach] am Turm des Strandes.
-    [temple-jungle] am Tempel des Dschungels.
-    [well-jungle] am Brunnen des Dschungels.
-    [crystal-jungle] am Kristall des Dschungels.
-    [tower-jungle] am Turm des Dschungels.
-    [temple-mountains] am Tempel der Berge.
-    [well-mountains] am Brunnen der Berge.
-    [crystal-mountains] am Kristall der Berge.
-    [tower-mountains] am Turm der Berge.
+    [temple-beach] beim Tempel am Strand.
+    [well-beach] beim Brunnen am Strand.
+    [crystal-beach] beim großen Kristall am Strand.
+    [tower-beach] beim Turm am Strand.
+    [temple-jungle] beim Tempel im Dschungel.
+    [well-jungle] beim Brunnen im Dschungel.
+    [crystal-jungle] beim großen Kristall im Dschungel.
+    [tower-jungle] beim Turm im Dschungel.
+    [temple-mountains] beim Tempel in den Bergen.
+    [well-mountains] beim Brunnen in den Bergen.
+    [crystal-mountains] beim großen Kristall in den Bergen.
+    [tower-mountains] beim Turm in den Bergen.
     [ariki] bei der Ariki.
     [hermit] beim Einsiedler.
     [beachcomber] bei der Strandgutsammlerin.
@@ -370,8 +393,8 @@ place = { $place ->
 
 ## Das Ende
 
-over-lost = Alle sieben Kreaturen sind da, und keine Statue wacht. Der Vulkan bricht aus, die Insel versinkt. Nur eure Kämpfe zählen noch.
-over-saved = Alle sieben Kreaturen sind da! Der Vulkan bäumt sich auf, doch die Statue hält ihn fest. Die Insel ist gerettet!
+over-lost = Alle sieben Kreaturen sind da, und keine Statue wacht. Der Vulkan bricht aus, die Insel versinkt. Nur die Punkte aus euren Kämpfen zählen noch.
+over-saved = Alle sieben Kreaturen sind da! Der Vulkan bäumt sich auf, doch die Statue hält ihn fest. Die Insel ist gerettet, und alle Punkte zählen!
     .voice = ariki
 over-rescued = Alle vier Statuen sind wach! Der Vulkan verstummt für immer. Das ist die vollkommene Rettung, und sie gehört euch allen!
     .voice = ariki
@@ -381,4 +404,6 @@ total = { $total ->
    *[other] { $total } Punkte.
  }
 winner = { figure-names } gewinnt!
-shared-win = Gemeinsam gewinnen:
+shared-win = Geteilter Sieg! Gemeinsam gewinnen:
+winner-name = { figure-names }.
+nobody-fought = Niemand hat im Kampf einen Punkt errungen. Beim nächsten Mal!

@@ -20,6 +20,13 @@ relic-one = { $relic ->
    *[stone] one stone
  }
     .part = singular
+relic-a = { $relic ->
+    [amulet] an amulet
+    [elixir] an elixir
+    [crystal] a crystal
+   *[stone] a stone
+ }
+    .part = with its article
 relic-plural = { $relic ->
     [amulet] amulets
     [elixir] elixirs
@@ -102,8 +109,8 @@ intro-finished = That was the introductory game. Now you know the island. Stand 
 
 game-started = { $level ->
     [beginner] The adventure begins.
-    [advanced] The adventure for advanced players begins.
-   *[expert] The adventure for experts begins. The volcano is wide awake.
+    [advanced] The advanced adventure begins.
+   *[expert] The expert adventure begins. The volcano is wide awake.
  }
 entered = { figure-names } sets foot on the island.
     .other = Welcome ashore, { figure-names }.
@@ -116,25 +123,25 @@ discovered = { figure-names } discovers { $site ->
 revisited = { figure-names } is back at the { $site ->
     [temple] temple.
     [well] well.
-    [crystal] crystal.
+    [crystal] great crystal.
    *[tower] tower.
  }
     .other = { $site ->
     [temple] The temple greets { figure-names }.
     [well] The well murmurs for { figure-names }.
-    [crystal] The crystal gleams for { figure-names }.
+    [crystal] The great crystal gleams for { figure-names }.
    *[tower] The tower rises before { figure-names }.
  }
 finds = { $found ->
     [0] There is nothing to find here today.
-    [one] You find { relic-one }.
+    [one] You find { relic-a }.
     [2] You find two { relic-plural }.
     [3] You find three { relic-plural }.
    *[4] You find four { relic-plural }.
  }
     .other = { $found ->
     [0] You search, but nothing is there.
-    [one] Take { relic-one }.
+    [one] Take { relic-a }.
     [2] Take two { relic-plural }.
     [3] Take three { relic-plural }.
    *[4] Take four { relic-plural }.
@@ -204,9 +211,9 @@ relic-choice = { $choice ->
    *[other] Choose two relics, whichever you like.
  }
     .voice = beachcomber
-exchange = Trade with me, as many relics as you like.
+exchange = Trade as many relics with me as you like.
     .voice = beachcomber
-    .other = Well, don't you like yours? I trade any relic.
+    .other = Well, don't you like yours? I will trade any relic.
 beachcomber-bonus = A statue has awoken, I saw it! For that you shall have a reward.
     .voice = beachcomber
 
@@ -223,18 +230,20 @@ guardian-appears = Halt! I am the Guardian of the { $relic ->
     .voice = guardian-{ $relic }
 guardian-demands = Bring me { $demand } { relic-plural }, and I will share the tablets out among you.
     .voice = guardian-{ $relic }
-guardian-question = How many do you give? One, Two or Three?
+guardian-question = How many do you give? One, Two, Three, or none?
     .other = One, Two or Three?
+guardian-waits = The guardian is waiting for { relic-plural }.
+guardian-reminder = How many do you give? Touch One, Two or Three. If you give nothing, your turn is over.
 guardian-knows = There you are again, { figure-names }. I have not forgotten your { relic-plural }.
     .voice = guardian-{ $relic }
-guardian-new = I do not know you yet, { figure-names }. I am waiting for { relic-plural }.
+guardian-new = You have brought me nothing yet, { figure-names }. I am waiting for { relic-plural }.
     .voice = guardian-{ $relic }
-guardian-credit = Nobody has been here for long. I credit you with { relic-one }.
+guardian-credit = Nobody has been here for a long time. I credit you with { relic-one }.
     .voice = guardian-{ $relic }
 missing = { $missing ->
     [0] Nothing is missing.
-    [one] One is still missing.
-   *[other] { $missing } are still missing.
+    [one] Only one relic is still missing.
+   *[other] { $missing } relics are still missing.
  }
 tablets = { figure-names } receives { $tablets ->
     [one] one stone tablet.
@@ -248,7 +257,11 @@ tablet-offered = I will give you a stone tablet for { $price ->
     [one] { relic-one }.
     [2] two { relic-plural }.
    *[3] three { relic-plural }.
- } Will you?
+ } Will you? Then touch { $price ->
+    [one] One.
+    [2] Two.
+   *[3] Three.
+ }
     .voice = guardian-{ $relic }
 
 ## Statues
@@ -260,7 +273,11 @@ tablets-missing = { $missing ->
     [one] Only one stone tablet is missing.
    *[other] { $missing } stone tablets are still missing.
  }
-statue-question = How many do you lay down? One, Two or Three?
+statue-question = { $most ->
+    [1] Will you lay it down? Then touch One.
+    [2] How many do you lay down? One or Two?
+   *[3] How many do you lay down? One, Two or Three?
+ }
 statue-awakens = { $direction ->
     [north] The statue in the north opens its eyes! The mountain grows quieter.
     [east] The statue in the east opens its eyes! The mountain grows quieter.
@@ -273,6 +290,14 @@ statue-greets = The statue is awake and nods to you.
 
 creature-appears = The { creature-noun } appears
     .voice = volcano
+appears-place = { place }
+    .voice = volcano
+gnome-again = You again!, grumbles the gnome.
+gnome-cards = { $cards ->
+    [one] The gnome has lost an Ariki card. Take it.
+   *[other] The gnome has lost two Ariki cards. Take them.
+ }
+golem-tablet = Something glitters in the golem's ashes.
 creature-name = The { creature-noun }:
 creature-met = { $creature ->
     [spider] Eight legs and a web: the giant spider bars your way!
@@ -285,51 +310,52 @@ creature-met = { $creature ->
  }
     .other = Look out, the { creature-noun }!
 creature-wants = { $creature ->
-    [spider] The giant spider dreads elixirs.
-    [snake] The snake takes any relic.
-    [griffin] Crystals dazzle the griffin.
-    [dragon] Amulets bind the dragon.
+    [spider] Elixirs help against the giant spider.
+    [snake] Any relic helps against the snake.
+    [griffin] Crystals help against the griffin.
+    [dragon] Amulets help against the dragon.
     [gnome] The gnome is choosy.
-    [triton] Stones strike the triton.
-   *[golem] Stones hold the lava golem back.
+    [triton] Stones help against the triton.
+   *[golem] Stones help against the lava golem.
  }
 gnome-wants = He wants { relic-plural }.
-fight-question = Will you fight? One, Two, Three or Fire?
+fight-reminder = { fight-question }
+fight-question = Will you fight with one, two or three relics, with fire, or not at all?
     .other = One, Two, Three or Fire?
 creature-vanishes = Look, the { creature-noun } vanishes from the island!
     .voice = ariki
     .other = You did it! The { creature-noun } is gone!
     .another = What a fight! The { creature-noun } gives up and leaves the island!
-creature-flees = The { creature-noun } flees. You will find the beast
+creature-flees = The { creature-noun } flees. It now stands
 creature-stays = { $creature ->
     [spider] The giant spider only laughs at that. Your turn is over.
     [snake] The snake does not yield an inch. Your turn is over.
     [griffin] The griffin merely shakes its feathers. Your turn is over.
     [dragon] The dragon yawns a flame. Your turn is over.
     [gnome] The gnome sticks out his tongue. Your turn is over.
-    [triton] The triton stands like a rock. Your turn is over.
+    [triton] The triton stands like a wall. Your turn is over.
    *[golem] The lava golem hardly feels it. Your turn is over.
  }
     .other = The { creature-noun } stays. Your turn is over.
 creature-flees-strength = The { creature-noun } feels your strength and vanishes!
     .voice = ariki
-strengthened = The crystals make { figure-names } strong. The next creature will flee.
+strengthened = The crystals make { figure-names } strong. The next other creature will vanish before you.
 dragon-attacks = The dragon swoops down on { figure-names }!
     .voice = volcano
 no-creatures = There is no creature on the island.
 place = { $place ->
-    [temple-beach] at the temple of the beach.
-    [well-beach] at the well of the beach.
-    [crystal-beach] at the crystal of the beach.
-    [tower-beach] at the tower of the beach.
-    [temple-jungle] at the temple of the jungle.
-    [well-jungle] at the well of the jungle.
-    [crystal-jungle] at the crystal of the jungle.
-    [tower-jungle] at the tower of the jungle.
-    [temple-mountains] at the temple of the mountains.
-    [well-mountains] at the well of the mountains.
-    [crystal-mountains] at the crystal of the mountains.
-    [tower-mountains] at the tower of the mountains.
+    [temple-beach] at the temple on the beach.
+    [well-beach] at the well on the beach.
+    [crystal-beach] at the great crystal on the beach.
+    [tower-beach] at the tower on the beach.
+    [temple-jungle] at the temple in the jungle.
+    [well-jungle] at the well in the jungle.
+    [crystal-jungle] at the great crystal in the jungle.
+    [tower-jungle] at the tower in the jungle.
+    [temple-mountains] at the temple in the mountains.
+    [well-mountains] at the well in the mountains.
+    [crystal-mountains] at the great crystal in the mountains.
+    [tower-mountains] at the tower in the mountains.
     [ariki] at the Ariki's.
     [hermit] at the Hermit's.
     [beachcomber] at the Beachcomber's.
@@ -341,15 +367,15 @@ place = { $place ->
     [statue-east] at the statue in the east.
     [statue-south] at the statue in the south.
     [statue-west] at the statue in the west.
-    [unexplored-beach] on an unexplored field of the beach.
-    [unexplored-jungle] on an unexplored field of the jungle.
-   *[unexplored-mountains] on an unexplored field of the mountains.
+    [unexplored-beach] on an unexplored field on the beach.
+    [unexplored-jungle] on an unexplored field in the jungle.
+   *[unexplored-mountains] on an unexplored field in the mountains.
  }
 
 ## The end
 
-over-lost = All seven creatures are here, and no statue is awake. The volcano erupts, and the island sinks. Only your fights count now.
-over-saved = All seven creatures are here! The volcano rears up, but the statue holds it fast. The island is saved!
+over-lost = All seven creatures are here, and no statue is awake. The volcano erupts, and the island sinks. Only the points from your fights count now.
+over-saved = All seven creatures are here! The volcano rears up, but the statue holds it fast. The island is saved, and all points count!
     .voice = ariki
 over-rescued = All four statues are awake! The volcano falls silent for ever. This is the full rescue, and it belongs to all of you!
     .voice = ariki
@@ -359,4 +385,6 @@ total = { $total ->
    *[other] { $total } points.
  }
 winner = { figure-names } wins!
-shared-win = Sharing the victory:
+shared-win = A shared victory! The winners are:
+winner-name = { figure-names }.
+nobody-fought = Nobody has won a single point in a fight. Better luck next time!

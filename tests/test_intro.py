@@ -141,7 +141,7 @@ def test_turn_9_meets_the_guardian_of_the_crystals_and_the_spider_appears() -> N
     ]
     rows = before("red ruin-s one").play("red ruin-s one\nwait 60")
     assert rows.sounds == ["bird", "rumble", "spider"]
-    assert rows.cues("say", line="place", args={"place": "temple-beach"})
+    assert rows.cues("say", line="appears-place", args={"place": "temple-beach"})
 
 
 def test_turn_10_the_statue_asks_and_no_input_follows() -> None:
@@ -173,7 +173,7 @@ def test_turn_11_drives_the_spider_off_and_ends_the_introductory_game() -> None:
         {"event": "ready"},
     ]
     rows = before("red beach-s one").play("red beach-s one\nwait 80")
-    assert rows.sounds == ["spider", "point", "point"]
+    assert rows.sounds == ["spider", "spider-gone", "point", "point"]
     assert rows.lines[-1] == "intro-finished"
 
 

@@ -177,7 +177,7 @@ def test_after_rock_the_button_repeats_the_places_and_the_open_question() -> Non
     table.play("red ruin-n rock\nwait 30")
     rows = table.play("button\nwait 30")
     assert rows.named == ["repeated"]
-    assert rows.lines == ["no-creatures", "guardian-question"]
+    assert rows.lines == ["no-creatures", "guardian-waits", "missing", "guardian-reminder"]
 
 
 def test_the_button_repeats_with_numbers_instead_of_tones() -> None:
@@ -207,7 +207,7 @@ def test_the_button_stops_the_story_only_and_what_follows_is_said() -> None:
     assert rows[0]["event"] == "interrupted"
     assert rows[1]["cue"] == "stop"
     assert not [line for line in rows.lines if line.startswith("story")]
-    assert rows.heard == ["rumble", "spider", "creature-appears", "place"]
+    assert rows.heard == ["rumble", "spider", "creature-appears", "appears-place"]
     assert table.play("button\nwait 300").named == ["repeated"]
 
 
@@ -416,7 +416,7 @@ def test_an_open_question_is_repeated_once_after_90_seconds() -> None:
     rows = table.play("wait 1000")
     assert rows.named == ["repeated"]
     assert rows.events("repeated")[0]["t"] == pytest.approx(ended + REPEAT_QUESTION_S, abs=0.002)
-    assert rows.lines == ["guardian-question"]
+    assert rows.lines == ["guardian-waits", "missing", "guardian-reminder"]
 
 
 def test_a_touch_begins_the_90_seconds_again() -> None:
@@ -522,7 +522,7 @@ def test_a_game_resumes_with_who_was_last_and_what_is_open() -> None:
     assert rows.named == ["powered_on", "resumed"]
     (resumed,) = rows.events("resumed")
     assert (resumed["figure"], resumed["pending"]) == ("white", "guardian")
-    assert rows.lines == ["goes-on", "last", "guardian-question"]
+    assert rows.lines == ["goes-on", "last", "guardian-waits", "missing", "guardian-reminder"]
     assert table.play("white ruin-n two\nwait 30").events("relics_handed", missing=5)
 
 
@@ -588,14 +588,14 @@ def test_the_end_is_told_from_last_to_first_with_the_winner() -> None:
     assert over["reason"] == "creatures"
     assert over["saved"] is False
     told = rows.lines[rows.lines.index("over-lost") :]
-    assert told == ["over-lost", "name", "total", "name", "total", "shared-win", "name", "name"]
+    assert told == ["over-lost", "name", "total", "name", "total", "nobody-fought"]
 
 
 def test_after_the_end_the_button_repeats_the_result() -> None:
     table = Table(READY + LOST + "wait 100")
     rows = table.play("button\nwait 1\nbutton\nwait 100")
     assert rows.named == ["repeated", "repeated"]
-    assert rows.lines[-1] == "name"
+    assert rows.lines[-1] == "nobody-fought"
     assert "over-lost" in rows.lines
 
 

@@ -6,11 +6,11 @@ heard; the rest is chatter that gives way to the next touch.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from firmware.game.insel import events as told
 from firmware.game.insel.board import RELIC_OF, Kind
-from firmware.game.insel.intro import IntroState
+from firmware.game.insel.intro import TABLETS_AT_A_STATUE, IntroState
 from firmware.game.insel.state import FIGHT, GUARDIAN, HERMIT, STATUE, TABLET
 from firmware.terms import RELIC_SYMBOLS, Pause, Rank, Sound, SoundName, Symbol, Symbols, say
 
@@ -35,6 +35,8 @@ PAIR_PAUSE_MS = 400
 STORY_SENTENCES = 12
 CHATTER, STORY = Rank.CHATTER, Rank.STORY
 
+E = TypeVar("E", bound="Event")
+
 
 class InselScript:
     """Events of Die Insel and of its introductory game to cues."""
@@ -54,10 +56,22 @@ class InselScript:
         return items
 
     def question(self, state: Any) -> list[Item]:
-        """The open question alone; the introductory game says which answer it wants."""
-        if state.pending is None:
+        """The open question alone and in full; the introductory game says which answer it wants."""
+        pending = state.pending
+        if pending is None:
             return []
-        return self._next_turn(state) if isinstance(state, IntroState) else self.asked(state)
+        if isinstance(state, IntroState):
+            return self._next_turn(state)
+        if pending.kind == FIGHT:
+            return [*_wanted(pending.creature, pending.relics, Rank.FACT), say("fight-reminder")]
+        if pending.kind == GUARDIAN:
+            guardian = state.guardians[pending.field]
+            waiting = say("guardian-waits", relic=guardian.relic)
+            return [waiting, say("missing", missing=guardian.missing), say("guardian-reminder")]
+        if pending.kind == STATUE:
+            missing = TABLETS_AT_A_STATUE - state.statues[pending.field]
+            return [say("tablets-missing", missing=missing), *self.asked(state)]
+        return self.asked(state)
 
     def asked(self, state: Any) -> list[Item]:
         """What is asked as the decision opens."""
@@ -69,9 +83,9 @@ class InselScript:
         if pending.kind == TABLET:
             relic = state.guardians[pending.field].relic
             return [say("tablet-offered", relic=relic, price=pending.price)]
-        return [
-            say({GUARDIAN: "guardian-question", STATUE: "statue-question", HERMIT: "hermit-question"}[pending.kind])
-        ]
+        if pending.kind == STATUE:
+            return [say("statue-question", most=min(3, TABLETS_AT_A_STATUE - state.statues[pending.field]))]
+        return [say({GUARDIAN: "guardian-question", HERMIT: "hermit-question"}[pending.kind])]
 
     def hint(self, state: Any, reason: str) -> list[Item]:
         """What to do, after errors in a row."""
@@ -84,6 +98,13 @@ class InselScript:
     def resumed(self, state: Any) -> list[Item]:
         """Who was last."""
         return [say("last", figure=state.last)] if state.last else []
+
+    def guardian_relic(self, field: str, state: Any) -> str:
+        """What the guardian on a ruin wants."""
+        if isinstance(state, IntroState):
+            return next(turn.guardian for turn in self.board.intro if turn.field == field and turn.guardian)
+        relic: str = state.guardians[field].relic
+        return relic
 
     def place(self, field: str, state: Any) -> str:
         """A field's name: sites and persons by zone, ruins and statues by compass."""
@@ -119,7 +140,20 @@ class _Telling:
         return told_as
 
     def _points(self, event: told.Points) -> list[Item]:
-        return [say("points", points=event.count)] if self.repeat else point_tones(event.count)
+        tones: list[Item] = [say("points", points=event.count)] if self.repeat else point_tones(event.count)
+        return [say("gnome-again", CHATTER), *tones] if self._is_gnome_bonus(event) else tones
+
+    def _is_gnome_bonus(self, event: told.Points) -> bool:
+        """Driven off twice in a row by the same player: the second creature points of one fight."""
+        fought = self._other(told.Fought)
+        creature_points = [
+            other for other in self.events if isinstance(other, told.Points) and other.kind == "creature"
+        ]
+        return fought is not None and fought.creature == "gnome" and event in creature_points[1:]
+
+    def _other(self, kind: type[E]) -> E | None:
+        """The first event of a kind in this announcement."""
+        return next((event for event in self.events if isinstance(event, kind)), None)
 
     def _intro_started(self, event: told.IntroStarted) -> list[Item]:
         return [say("intro-welcome", CHATTER)]
@@ -142,7 +176,7 @@ class _Telling:
 
     def _relics(self, event: told.Relics) -> list[Item]:
         site = next(site for site, relic in RELIC_OF.items() if relic == event.relic)
-        known = not any(isinstance(other, told.Discovered | told.Fought) for other in self.events)
+        known = self._other(told.Discovered) is None and self._other(told.Fought) is None
         visit = [say("revisited", CHATTER, figure=event.figure, site=site)] if known else []
         return [Symbols((SYMBOL_OF[event.relic],)), *visit, say("finds", relic=event.relic, found=event.count)]
 
@@ -153,7 +187,8 @@ class _Telling:
         return [Symbols(RELIC_SYMBOLS), say("exchange")]
 
     def _ariki_cards(self, event: told.ArikiCards) -> list[Item]:
-        return [say("ariki-cards", cards=event.count)]
+        line = "gnome-cards" if self._other(told.Fought) else "ariki-cards"
+        return [say(line, cards=event.count)]
 
     def _story(self, event: told.Story) -> list[Item]:
         return [say(f"story-{number}", STORY) for number in range(1, STORY_SENTENCES + 1)]
@@ -181,19 +216,27 @@ class _Telling:
         # A guardian knows who has been with him before (rulebook, The Guardians).
         given = dict(self.state.guardians[event.field].gifts)
         line = "guardian-knows" if event.figure in given else "guardian-new"
+        greeting = (
+            [] if self._other(told.GuardianCredit) else [say(line, CHATTER, relic=event.relic, figure=event.figure)]
+        )
         return [
             Symbols((SYMBOL_OF[event.relic],)),
-            say(line, CHATTER, relic=event.relic, figure=event.figure),
+            *greeting,
             say("missing", missing=event.missing),
             say("guardian-question"),
         ]
 
     def _relics_handed(self, event: told.RelicsHanded) -> list[Item]:
+        relic = self.script.guardian_relic(event.field, self.state)
         left = [say("missing", missing=event.missing)] if event.missing else []
-        return [Sound(SoundName.BIRD), *left]
+        return [Symbols((SYMBOL_OF[relic],)), Sound(SoundName.BIRD), *left]
 
     def _tablets(self, event: told.Tablets) -> list[Item]:
-        return [say("tablets", figure=event.figure, tablets=event.count)]
+        received: dict[str, list[Item]] = {
+            "resting_guardian": [Sound(SoundName.BIRD)],
+            "golem": [say("golem-tablet", CHATTER)],
+        }
+        return [*received.get(event.source, []), say("tablets", figure=event.figure, tablets=event.count)]
 
     def _guardian_rests(self, event: told.GuardianRests) -> list[Item]:
         return [say("guardian-rests", relic=self.state.guardians[event.field].relic)]
@@ -205,15 +248,15 @@ class _Telling:
         ]
 
     def _statue_asks(self, event: told.StatueAsks) -> list[Item]:
-        question = self.script.asked(self.state) or [say("statue-question")]
+        question = self.script.asked(self.state) or [say("statue-question", most=3)]
         return [say("statue-asks", CHATTER), say("tablets-missing", missing=event.missing), *question]
 
     def _tablets_laid(self, event: told.TabletsLaid) -> list[Item]:
-        return [say("tablets-missing", missing=event.missing)] if event.missing else []
+        return [Sound(SoundName.BIRD), say("tablets-missing", missing=event.missing)]
 
     def _statue_awakened(self, event: told.StatueAwakened) -> list[Item]:
         direction = self.script.place(event.field, self.state).partition("-")[2]
-        return [Symbols((Symbol.ARIKI,)), Sound(SoundName.RUMBLE), say("statue-awakens", direction=direction)]
+        return [Symbols((Symbol.ARIKI,)), Sound(SoundName.AWAKENING), say("statue-awakens", direction=direction)]
 
     def _statue_greets(self, event: told.StatueGreets) -> list[Item]:
         return [say("statue-greets")]
@@ -225,11 +268,13 @@ class _Telling:
         return [say("beachcomber-bonus")]
 
     def _creature_appeared(self, event: told.CreatureAppeared) -> list[Item]:
+        if event.creature == "dragon" and self._other(told.DragonAttacks):
+            return [Sound(SoundName.RUMBLE, CHATTER)]  # from its ambush: the attack says the rest
         return [
             Sound(SoundName.RUMBLE, CHATTER),
             Sound(SoundName(event.creature)),
             say("creature-appears", creature=event.creature),
-            say("place", place=self.script.place(event.field, self.state)),
+            say("appears-place", place=self.script.place(event.field, self.state)),
         ]
 
     def _dragon_attacks(self, event: told.DragonAttacks) -> list[Item]:
@@ -237,9 +282,11 @@ class _Telling:
 
     def _creature_met(self, event: told.CreatureMet) -> list[Item]:
         lit = tuple(symbol for symbol in RELIC_SYMBOLS if symbol in [SYMBOL_OF[relic] for relic in event.relics])
-        wants = [say("creature-wants", CHATTER, creature=event.creature)]
-        if event.creature == "gnome" and event.relics:
-            wants.append(say("gnome-wants", relic=event.relics[0]))
+        fought = self._other(told.Fought)
+        by_strength = fought is not None and fought.with_ == "strength"
+        wants = [] if by_strength else _wanted(event.creature, event.relics, CHATTER)
+        if self._other(told.DragonAttacks) and event.creature == "dragon":
+            return [Symbols(lit), *wants, *self.script.asked(self.state)]
         return [
             Symbols(lit),
             Sound(SoundName(event.creature)),
@@ -256,7 +303,7 @@ class _Telling:
             flees = say("creature-flees", creature=event.creature)
             return [*items, flees, say("place", place=self.script.place(event.to, self.state))]
         how = "creature-flees-strength" if event.with_ == "strength" else "creature-vanishes"
-        return [*items, say(how, creature=event.creature)]
+        return [*items, Sound(SoundName(f"{event.creature}-gone")), say(how, creature=event.creature)]
 
     def _strengthened(self, event: told.Strengthened) -> list[Item]:
         return [say("strengthened", figure=event.figure)]
@@ -274,12 +321,14 @@ class _Telling:
 
     def _game_over(self, event: told.GameOver) -> list[Item]:
         how = "over-rescued" if event.reason == "statues" else "over-saved" if event.saved else "over-lost"
-        items: list[Item] = [Sound(SoundName.RUMBLE), say(how)]
+        items: list[Item] = [Sound(SoundName.ERUPTION if how == "over-lost" else SoundName.RUMBLE), say(how)]
         ranked = dict(sorted(event.points.items(), key=lambda each: each[1]))
         items += _scores(ranked)
         if len(event.winners) == 1:
             return [*items, say("winner", figure=event.winners[0])]
-        return [*items, say("shared-win"), *(say("name", figure=figure) for figure in event.winners)]
+        if not any(event.points.values()):
+            return [*items, say("nobody-fought")]
+        return [*items, say("shared-win"), *(say("winner-name", figure=figure) for figure in event.winners)]
 
 
 def point_tones(count: int) -> list[Item]:
@@ -290,6 +339,12 @@ def point_tones(count: int) -> list[Item]:
         if number % 2 == 0 or number == count:
             items.append(Pause(PAIR_PAUSE_MS))
     return items
+
+
+def _wanted(creature: str, relics: Sequence[str], rank: Rank) -> list[Item]:
+    """What a creature is fought with; the gnome decides when it is met."""
+    wants: list[Item] = [say("creature-wants", rank, creature=creature)]
+    return [*wants, say("gnome-wants", relic=relics[0])] if creature == "gnome" and relics else wants
 
 
 def _scores(points: Mapping[Figure, int]) -> list[Item]:

@@ -84,11 +84,19 @@ if (!window.recorded?.node) { done(null); return; }
 recorded.node.port.onmessage = ({ data }) => done({ rate: recorded.context.sampleRate, runs: data });
 recorded.node.port.postMessage("");
 """
+ATTEMPTS = 10
+TELL_TWICE = """
+const [row, after, done] = arguments, began = performance.now();
+const tell = () => document.dispatchEvent(new CustomEvent("cue", { detail: row }));
+tell();
+setTimeout(() => { done(performance.now() - began); tell(); }, after);
+"""
 ARRIVALS = """
 window.arrived = {};
 document.addEventListener("cue", ({ detail: row }) => { arrived[row.cue] ??= recorded.context.currentTime; });
-new MutationObserver(() => { if (document.body.classList.contains("off")) arrived.off ??= recorded.context.currentTime; })
-  .observe(document.body, { attributeFilter: ["class"] });
+new MutationObserver(() => {
+  if (document.body.classList.contains("off")) arrived.off ??= recorded.context.currentTime;
+}).observe(document.body, { attributeFilter: ["class"] });
 """
 
 
@@ -125,7 +133,7 @@ class Ear:
         return float(self._chrome.execute_script("return recorded.context.currentTime * 1000"))
 
     def note_arrivals(self) -> None:
-        """From now on note when the page hears of a `stop` and of the switch: its own delay counts, not the machine's."""
+        """From now on note when the page hears of a `stop` and of the switch: only its own delay counts."""
         self._chrome.execute_script(ARRIVALS)
 
     def arrived_ms(self, what: str) -> float:
@@ -162,7 +170,7 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str
     texts = load("de")
     spoken = [(text, texts.voice(line, args)) for line, args, _, text in texts.clips()]
     recorded = [
-        Recorded(text, voice, 120 + 3 * len(text), LOWEST + 2 * number)
+        Recorded(text, voice, 200 + 4 * len(text), LOWEST + 2 * number)
         for number, (text, voice) in enumerate(dict.fromkeys([*((name.value, "") for name in SoundName), *spoken]))
     ]
     assert recorded[-1].height < 2 * LOWEST
@@ -205,7 +213,6 @@ def test_the_introductory_game_is_heard_in_order_without_gaps_and_one_clip_at_a_
     assert min(gaps) > -EDGE_MS
     assert max(gaps) <= 300
     assert sorted(gaps)[len(gaps) // 2] < EDGE_MS
-    print(sorted(round(gap, 1) for gap in gaps))
 
 
 def hear(rows: Sequence[Json], steps: Sequence[Step], clips: Mapping[str, Recorded]) -> list[tuple[Json, Step]]:
@@ -316,11 +323,15 @@ def test_a_cue_that_comes_a_little_early_or_late_joins_the_one_before(
     stage.say(stage.short)
     page.wait(lambda: stage.heard(stage.short), "the clip, so that it is loaded")
     row = {"cue": "say", "clip": f"/clips/de/{stage.short.file}", "ms": stage.short.ms, "next": []}
-    script = "const tell = () => document.dispatchEvent(new CustomEvent('cue', { detail: arguments[0] }));"
-    chromium.execute_script(script + "tell(); setTimeout(tell, arguments[1]);", row, after_ms)
-    page.wait(lambda: len(stage.heard(stage.short)) == 3, "both")
-    _, first, second = stage.heard(stage.short)
-    assert abs(second.begin_ms - first.end_ms - TAIL_MS) < EDGE_MS
+    for _ in range(ATTEMPTS):
+        count = len(stage.heard(stage.short)) + 2
+        took_ms = chromium.execute_async_script(TELL_TWICE, row, after_ms)
+        page.wait(lambda count=count: len(stage.heard(stage.short)) == count, "both")  # type: ignore[misc]
+        if took_ms < after_ms + 30:  # the machine kept to the time
+            first, second = stage.heard(stage.short)[-2:]
+            assert abs(second.begin_ms - first.end_ms - TAIL_MS) < EDGE_MS
+            return
+    pytest.fail("this machine is too busy to keep a time of 30 ms")
 
 
 def test_a_cue_that_comes_much_too_early_takes_over(scene: tuple[Stage, Page]) -> None:

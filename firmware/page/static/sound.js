@@ -12,6 +12,7 @@ const SWITCH_S = 0.01; // fast, but no click: the power is cut
 const STEP_DB = 6; // between two of the five volume steps
 const STEPS = 5;
 const KEPT_S = 120; // decoded sound kept, about 25 MB
+const PATIENCE_MS = 5000; // for a clip to come
 const REFUSED_MS = 600; // after this a context that does not run will not run by itself
 const GESTURES = ["pointerdown", "pointerup", "keydown", "click"];
 
@@ -22,10 +23,12 @@ let refused = false; // the browser wants a gesture first
 let context = null;
 let master = null;
 let present = null; // the cue told last: { clip, toldAt }, until it is scheduled
-let told = 0; // cues and stops so far, so that a clip that was long in loading knows that it is too late
+let order = Promise.resolve(); // clips are scheduled in the order of their cues, whichever is loaded first
+let silences = 0; // so far: a clip that was still loading at one of them is not heard
 let ends = 0; // when all that is scheduled will have been heard, on the context's clock
 const sounding = new Set(); // { source, gain }
 const kept = new Map(); // address -> promise of an AudioBuffer, or of null; the least used first
+const noted = new Set(); // addresses that could not be had
 
 // --- clips
 
@@ -39,13 +42,15 @@ function load(address) {
 
 async function fetchClip(address) {
   try {
-    const answer = await fetch(address);
+    const answer = await fetch(address, { signal: AbortSignal.timeout(PATIENCE_MS) });
     if (!answer.ok) throw new Error(`status ${answer.status}`);
     const buffer = await context.decodeAudioData(await answer.arrayBuffer());
     forgetSome(buffer.duration);
     return buffer;
   } catch (error) {
-    console.info(`${address} cannot be heard (${error.message}); what it says is on the page`);
+    if (!noted.has(address)) console.info(`${address} cannot be heard (${error.message}); what it says is on the page`);
+    noted.add(address);
+    kept.delete(address); // it may come the next time
     return null;
   }
 }
@@ -65,7 +70,6 @@ async function forgetSome(added) {
 document.addEventListener("cue", ({ detail: row }) => {
   if (row.cue === "stop") silence(FADE_S);
   if (!row.clip || !table.on) return;
-  told += 1;
   present = { clip: row.clip, toldAt: performance.now() };
   if (context) {
     begin(present);
@@ -74,12 +78,17 @@ document.addEventListener("cue", ({ detail: row }) => {
   if (context?.state !== "running") setTimeout(notice, REFUSED_MS);
 });
 
-async function begin(cue) {
-  const mine = told;
-  const buffer = await load(cue.clip);
-  if (mine !== told || cue !== present || context.state !== "running") return;
-  present = null;
-  if (!buffer) return;
+function begin(cue) {
+  const [loading, before] = [load(cue.clip), silences];
+  order = order.then(() => loading).then((buffer) => {
+    if (before !== silences || context.state !== "running" || cue.scheduled) return;
+    cue.scheduled = true;
+    if (cue === present) present = null;
+    if (buffer) schedule(cue, buffer);
+  });
+}
+
+function schedule(cue, buffer) {
   const now = context.currentTime;
   const due = now - (performance.now() - cue.toldAt) / 1000 + LEAD_S;
   if (ends - due > LATE_S) fade(FADE_S);
@@ -99,7 +108,8 @@ async function begin(cue) {
 
 /** What sounds fades out; what waits is dropped. */
 function silence(seconds) {
-  told += 1;
+  silences += 1;
+  order = Promise.resolve();
   present = null;
   fade(seconds);
 }

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
+import wave
 from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
-from firmware.audio import mastering
+from firmware.audio import mastering, mixer
 from firmware.audio.effects import effect
 from firmware.audio.mastering import RATE_HZ, frames, loudness_lufs, true_peak_db
 from firmware.terms import SOUND_MS, SoundName
@@ -127,6 +129,62 @@ def test_each_creature_has_its_own_region(name: SoundName, low_hz: float, high_h
     assert share(made(name), low_hz, high_hz) > 0.85
 
 
+CREATURES = ("spider", "snake", "griffin", "dragon", "gnome", "triton", "golem")
+
+
+def centre_hz(signal: Signal) -> float:
+    """Where the energy lies, as the ear hears it: the middle of the spectrum in octaves."""
+    power = np.abs(np.fft.rfft(signal)) ** 2
+    hz = np.fft.rfftfreq(len(signal), 1 / RATE_HZ)
+    heard = (hz > 60) & (hz < 11_000)
+    return float(2 ** (np.sum(np.log2(hz[heard]) * power[heard]) / np.sum(power[heard])))
+
+
+def colour(signal: Signal) -> Signal:
+    """Amplitude in each third of an octave from 100 Hz on, length 1."""
+    edges = 100 * 2 ** (np.arange(21) / 3)
+    bands = np.sqrt([share(signal, low, high) for low, high in itertools.pairwise(edges)])
+    return np.asarray(bands / np.linalg.norm(bands))
+
+
+@pytest.mark.parametrize("creature", CREATURES)
+def test_a_beaten_creature_is_heard_to_fall_and_to_fade(creature: str) -> None:
+    gone = made(SoundName(f"{creature}-gone"))
+    start, end = gone[: frames(400)], gone[frames(750) :]
+    assert centre_hz(end) < 0.9 * centre_hz(start)
+    fall_db = 10 * np.log10(np.mean(start**2) / np.mean(end**2))
+    assert fall_db > 12
+
+
+@pytest.mark.parametrize("creature", CREATURES)
+def test_a_defeat_is_by_the_same_animal_as_the_cry(creature: str) -> None:
+    gone = colour(made(SoundName(f"{creature}-gone")))
+    alike = {other: float(gone @ colour(made(SoundName(other)))) for other in CREATURES}
+    assert alike[creature] > 0.8
+    assert creature in sorted(alike, key=lambda other: -alike[other])[:2], alike
+
+
+def test_the_eruption_bursts_and_then_only_fades() -> None:
+    levels = np.sqrt(np.mean(made(SoundName.ERUPTION).reshape(-1, frames(500)) ** 2, axis=1))
+    assert levels[0] < 0.3 * levels.max()
+    assert np.argmax(levels) in {1, 2}
+    assert list(levels[3:]) == sorted(levels[3:], reverse=True)
+    assert levels[-1] < 0.1 * levels.max()
+
+
+def test_the_awakening_begins_in_deep_stone_and_ends_in_a_bright_chord_of_d_major() -> None:
+    awakening = made(SoundName.AWAKENING)
+    stone, chord = awakening[: frames(1100)], awakening[frames(2000) : frames(3000)]
+    assert share(stone, 0, 700) > 0.9
+    assert share(chord, 500, 12_000) > 2 * share(stone, 500, 12_000)
+    tuned = sum(
+        share(chord, hz * 0.985, hz * 1.015)
+        for octave in (0.5, 1, 2, 4, 8)
+        for hz in (146.83 * octave, 184.997 * octave, 220.0 * octave)
+    )
+    assert tuned > 0.9
+
+
 # --- mastering
 
 
@@ -197,3 +255,14 @@ def test_wav_files_come_back_as_they_were(tmp_path: Path) -> None:
     signal = sine(500, 0.2, 0.7)
     mastering.write_wav(path, signal)
     assert np.max(np.abs(mastering.read_wav(path) - signal)) < 1 / 32000
+
+
+def test_wav_files_are_at_the_mixer_s_rate_and_nothing_is_above_the_voices_band(tmp_path: Path) -> None:
+    path = tmp_path / "x.wav"
+    mastering.write_wav(path, made(SoundName.SNAKE))
+    with wave.open(str(path), "rb") as file:
+        assert (file.getframerate(), file.getnchannels(), file.getsampwidth()) == (mixer.RATE_HZ, 1, 2)
+        heard = mastering.unpacked(file.readframes(file.getnframes()))
+    assert len(heard) == 2 * len(made(SoundName.SNAKE))
+    power = np.abs(np.fft.rfft(heard)) ** 2
+    assert power[round(len(power) * 14_000 / 24_000) :].sum() < 1e-6 * power.sum()

@@ -227,7 +227,7 @@ def test_a_clip_is_found_by_what_is_said_and_by_whom(shop: Workshop, effects: Pa
     found = load_pack(shop.packs)
     clip = found.find(STONE)
     assert clip
-    assert clip.path.stat().st_size == pytest.approx(clip.duration_ms * 48, abs=100)
+    assert clip.path.stat().st_size == pytest.approx(clip.duration_ms * 96, abs=100)
     assert found.find(Say("found", voice="narrator", text="A stone!")) is None
     assert found.find(Say("found", voice="ariki", text="A stone.")) is None
     for name in SoundName:

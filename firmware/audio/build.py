@@ -2,8 +2,9 @@
 
 A clip's file is named after all that it depends on (text, voice, engine, the code that shapes it), so a file that is
 there is right. Files are added first, the manifest is exchanged last, then what it no longer names is removed: a build
-that is broken off leaves the old pack whole, and the next one goes on where it stopped. Clips are 24 kHz WAV: SDL plays
-them without a codec's work on a small board, and no encoder beyond Python's own library is needed to build them.
+that is broken off leaves the old pack whole, and the next one goes on where it stopped. Clips are WAV at
+the mixer's own rate: a small board has nothing to decode or resample when one is to be heard, and no encoder beyond
+Python's own library is needed to build them.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from firmware.audio import characters, effects, engines, mastering
+from firmware.audio import characters, cries, effects, engines, mastering, synthesis
 from firmware.audio.pack import EFFECTS, Entry, Manifest, PackError, read_manifest, write_manifest
 from firmware.terms import MS_PER_CHARACTER, SOUND_MS, Args, SoundName, VolcanoError
 
@@ -102,7 +103,7 @@ def build_effects(packs: Path, *, progress: Progress = _in_silence) -> Built:
     Raises:
         BuildError: the disk is full, or another build is running.
     """
-    code = _digest_of(effects, mastering)
+    code = _digest_of(effects, cries, synthesis, mastering)
     wanted = [
         _Wanted(name, (), 0, "", "", _file(code, name, str(SOUND_MS[name])), SOUND_MS[name], _maker(name))
         for name in SoundName
@@ -186,7 +187,7 @@ def _alone(folder: Path) -> Iterator[None]:
 
 
 def _check_space(folder: Path, missing: Iterable[_Wanted]) -> None:
-    needed = sum(each.nominal_ms for each in missing) * mastering.RATE_HZ * 2 // 1000
+    needed = sum(each.nominal_ms for each in missing) * mastering.FILE_RATE_HZ * 2 // 1000
     free = shutil.disk_usage(folder).free
     if needed and free < needed + SPARE_BYTES:
         raise BuildError(f"{folder}: {needed >> 20} MiB are needed and {free >> 20} MiB free; make room there")

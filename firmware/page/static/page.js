@@ -121,7 +121,7 @@ function cue(row, past) {
       break;
     case "sound":
       speech.sound(row, past);
-      if (!past && row.name === "rumble") shake();
+      if (!past && ["rumble", "eruption", "awakening"].includes(row.name)) shake();
       break;
     case "symbols":
       room.lights = { lit: row.lit, blink: Boolean(row.blink) };

@@ -25,11 +25,12 @@ if TYPE_CHECKING:
 
     from starlette.applications import Starlette
 
+    from firmware.audio.mixer import MixerPlayer
     from firmware.audio.pack import Pack
     from firmware.audio.player import Player
     from firmware.game.kernel import Record, Title
     from firmware.hal.backends import Hardware
-    from firmware.loop import Loop
+    from firmware.loop import Loop, Supervisor
     from firmware.page.server import PageServer
     from firmware.terms import Figure
 
@@ -308,24 +309,32 @@ def _page_server(app: Starlette, port: int | None) -> PageServer:
 
 def _run(options: argparse.Namespace) -> int:
     from firmware.hal.backends import mock_hardware, real_hardware  # noqa: PLC0415
+    from firmware.service import Notifier, await_card  # noqa: PLC0415
 
-    setting = _Setting(options)
+    setting = _Setting(options, forgiving=options.config is None)
     if options.mock:
         hardware = mock_hardware(setting.wiring, setting.clock).hardware
     else:
         hardware = real_hardware(setting.wiring, setting.clock)
-    loop = setting.loop(hardware, setting.player(aloud=True))
+    player = setting.mixer()
+    await_card(player, setting.clock, time.sleep, lambda: time.clock_gettime(time.CLOCK_BOOTTIME))
+    notifier = Notifier(os.environ)
+    loop = setting.loop(hardware, player, notifier)
     _stop_on_signals(loop)
     loop.power_on()
     log.info("greeting; polling from now on")
     loop.run(loop.stop if options.once else None)
+    notifier.close()
     return 0
 
 
 class _Setting:
-    """What `play` and `run` share: configuration, title, texts, store, clock."""
+    """What `play` and `run` share: configuration, title, texts, store, clock.
 
-    def __init__(self, options: argparse.Namespace, speed: float = 1.0) -> None:
+    With `forgiving` a wrong file of the owner's is logged, said aloud, and replaced by its default.
+    """
+
+    def __init__(self, options: argparse.Namespace, speed: float = 1.0, *, forgiving: bool = False) -> None:
         from firmware.config import ConfigError, load_configuration, state_folder  # noqa: PLC0415
         from firmware.game.registry import load_title  # noqa: PLC0415
         from firmware.hal.wiring import load_wiring  # noqa: PLC0415
@@ -333,9 +342,17 @@ class _Setting:
 
         if not 0 < speed <= MOST_SPEED:
             raise ConfigError(f"--speed: must be above 0 and at most {MOST_SPEED}, is {speed}")
-        self.configuration = load_configuration(options.config)
-        self.title = load_title(board=self.configuration.board, tuning=self.configuration.tuning)
-        self.wiring = load_wiring(self.configuration.wiring, self.title.fields)
+        self._problems: list[str] = []
+        if forgiving:
+            from firmware.service import forgiving_configuration  # noqa: PLC0415
+
+            self.configuration, self.title, self.wiring, self._problems = forgiving_configuration()
+            for problem in self._problems:
+                log.error("%s", problem)
+        else:
+            self.configuration = load_configuration(options.config)
+            self.title = load_title(board=self.configuration.board, tuning=self.configuration.tuning)
+            self.wiring = load_wiring(self.configuration.wiring, self.title.fields)
         self.store = Store(options.state_dir or state_folder(), lambda line: log.warning("%s", line))
         self.language = options.language or self.configuration.language
         self.seed = options.seed if options.seed is not None else int.from_bytes(os.urandom(8))
@@ -345,10 +362,10 @@ class _Setting:
         """Seconds, monotonic; faster than the world with ``--speed``."""
         return time.monotonic() * self._speed
 
-    def loop(self, hardware: Hardware, player: Player) -> Loop:
+    def loop(self, hardware: Hardware, player: Player, supervisor: Supervisor | None = None) -> Loop:
         """The event loop over this hardware and player."""
         from firmware.loop import Loop  # noqa: PLC0415
-        from firmware.unit import Settings  # noqa: PLC0415
+        from firmware.unit_events import Settings  # noqa: PLC0415
 
         return Loop(
             self.title,
@@ -360,6 +377,8 @@ class _Setting:
             seed=self.seed,
             clock=self.clock,
             sleep=lambda seconds: time.sleep(seconds / self._speed),
+            supervisor=supervisor,
+            misconfigured=bool(self._problems),
         )
 
     @cached_property
@@ -372,11 +391,13 @@ class _Setting:
 
     def player(self, *, aloud: bool) -> Player:
         """Heard on this machine's sound card, or silent for as long as each clip lasts."""
-        if aloud:
-            from firmware.audio.mixer import MixerPlayer  # noqa: PLC0415
+        return self.mixer() if aloud else SilentPlayer(self.clock, self.pack.duration_ms)
 
-            return MixerPlayer(self.pack, self.clock, card=self.configuration.card, buffer=self.configuration.buffer)
-        return SilentPlayer(self.clock, self.pack.duration_ms)
+    def mixer(self) -> MixerPlayer:
+        """Heard on this machine's sound card."""
+        from firmware.audio.mixer import MixerPlayer  # noqa: PLC0415
+
+        return MixerPlayer(self.pack, self.clock, card=self.configuration.card, buffer=self.configuration.buffer)
 
 
 def _stop_on_signals(loop: Loop) -> None:

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Protocol
 from firmware.console import output_row
 from firmware.game.kernel import Event, unfinished
 from firmware.terms import Press, Say, Sound, Stop, Symbols
-from firmware.unit import Mode, Settings, Unit
+from firmware.unit import Mode, Unit
+from firmware.unit_events import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -80,6 +81,38 @@ class Store(Protocol):
         """Keep the settings."""
 
 
+class Supervisor(Protocol):
+    """Who hears how the loop fares, and acts if it hears nothing."""
+
+    def ready(self) -> None:
+        """Everything has been polled once."""
+
+    def served(self, now: float) -> None:
+        """A poll is over: sensing, game and sound were served. Told after every poll."""
+
+    def faults(self, faults: Sequence[str]) -> None:
+        """One line per part that does not work now; told once a second."""
+
+    def stopping(self) -> None:
+        """The loop has ended."""
+
+
+class Unsupervised:
+    """Nobody listens."""
+
+    def ready(self) -> None:
+        """Not told."""
+
+    def served(self, now: float) -> None:
+        """Not told."""
+
+    def faults(self, faults: Sequence[str]) -> None:
+        """Not told."""
+
+    def stopping(self) -> None:
+        """Not told."""
+
+
 class ButtonWatch:
     """Levels of the push button to presses: short at release, long once after 3 s; contact bounce is waited out."""
 
@@ -129,12 +162,16 @@ class Loop:
         seed: int = 0,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
+        supervisor: Supervisor | None = None,
+        misconfigured: bool = False,
     ) -> None:
         self._title, self._texts = title, texts
         self._hardware, self._player, self._store = hardware, player, store
         self._defaults = settings or Settings()
         self._seed = seed
         self._clock, self._sleep = clock, sleep
+        self._supervisor: Supervisor = supervisor or Unsupervised()
+        self._misconfigured = misconfigured
         self._started = clock()
         self._listeners: list[Callable[[Json], None]] = []
         self._actions: deque[Callable[[], None]] = deque()
@@ -178,7 +215,11 @@ class Loop:
         if down:
             self._watch.hold(now)
         self.unit.power_on(
-            now, low_battery=self._hardware.battery.is_low(), held=down, unfinished=unfinished(self._store.load())
+            now,
+            low_battery=self._hardware.battery.is_low(),
+            held=down,
+            unfinished=unfinished(self._store.load()),
+            misconfigured=self._misconfigured,
         )
         self._carry_out()
 
@@ -218,13 +259,18 @@ class Loop:
         """Poll until `stop()`; late polls are not made up for."""
         period = 1 / POLLS_PER_S
         due = self._clock()
+        first = True
         while not self._stopping.is_set():
             self.step()
-            if after_first_poll is not None:
-                after_first_poll()
-                after_first_poll = None
+            if first:
+                first = False
+                self._supervisor.ready()
+                if after_first_poll is not None:
+                    after_first_poll()
+            self._supervisor.served(self._clock())
             due = max(due + period, self._clock())
             self._sleep(max(0.0, due - self._clock()))
+        self._supervisor.stopping()
         self.power_off()
         self._player.close()
         self._hardware.close()
@@ -241,6 +287,7 @@ class Loop:
             log.warning("%s", self.unit.problem)
             self.unit.problem = ""
         self.unit.faults = faults
+        self._supervisor.faults(faults)
 
     def _carry_out(self) -> None:
         """Do what the unit says, in its order: records reach the disk before anything of them is heard."""

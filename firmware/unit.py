@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, cast
 
 from firmware.game import kernel
-from firmware.game.kernel import Begun, Chance, Ended, Event, Played, Record, StateError, event, next_random
+from firmware.game.kernel import Begun, Chance, Ended, Event, Played, Record, StateError, next_random
 from firmware.identity import identify
 from firmware.speech import Speech, dump_items, load_items
 from firmware.terms import (
@@ -34,15 +34,30 @@ from firmware.terms import (
     Touch,
     say,
 )
+from firmware.unit_events import (
+    LANGUAGES,
+    VOLUMES,
+    BatteryLow,
+    FigureInferred,
+    Interrupted,
+    PoweredOn,
+    Ready,
+    Rejected,
+    Repeated,
+    Resumed,
+    Settings,
+    Signals,
+    Volume,
+    WhoAsked,
+)
+from firmware.unit_script import SIGNALS, self_test
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from firmware.game.kernel import Json, Rules, Title
     from firmware.terms import Item, Texts
 
-LANGUAGES = ("de", "en")
-VOLUMES = 5
 REPEAT_QUESTION_S = 90.0
 """An open question is repeated once after so long a silence."""
 SLEEP_S = 20 * 60.0
@@ -51,95 +66,6 @@ GIVE_UP_S = 5.0
 BEEP_EVERY_S = 5.0
 HINT_AFTER = 2
 """Errors in a row after which the voice helps."""
-
-
-# --- events of the unit (docs/console.md)
-
-
-@event
-class PoweredOn(Event):
-    """The slide switch was set to on."""
-
-
-@event
-class BatteryLow(Event):
-    """The batteries are weak: nothing happens until the push button is pressed."""
-
-
-@event
-class Ready(Event):
-    """Greeted; a game may be started."""
-
-
-@event
-class Resumed(Event):
-    """An unfinished game goes on; the figure that acted last and the open decision."""
-
-    figure: Figure | None = None
-    pending: str | None = None
-
-    def row(self) -> Json:
-        """Both fields stand always, null if nobody has acted or nothing is open."""
-        return {"event": self.name, "figure": self.figure, "pending": self.pending}
-
-
-@event
-class Rejected(Event):
-    """An input error, with the contract's reason."""
-
-    reason: str
-
-
-@event
-class Signals(Event):
-    """Rock before a game: the four signals."""
-
-
-@event
-class Repeated(Event):
-    """The last announcement, or the open question, is said again."""
-
-
-@event
-class Interrupted(Event):
-    """The push button stopped the story."""
-
-
-@event
-class Volume(Event):
-    """The new volume step, 1 to 5."""
-
-    level: int
-
-
-@event
-class WhoAsked(Event):
-    """The unit asks which figure touched."""
-
-
-@event
-class FigureInferred(Event):
-    """The sensors could not tell; the game's course did."""
-
-    figure: Figure
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """What lasts over power-off."""
-
-    language: str = "de"
-    volume: int = 3
-
-    def checked(self) -> Settings:
-        """The same settings.
-
-        Raises:
-            ValueError: no such language or volume step.
-        """
-        if self.language not in LANGUAGES or self.volume not in range(1, VOLUMES + 1):
-            raise ValueError(f"language must be {' or '.join(LANGUAGES)} and volume 1 to {VOLUMES}")
-        return self
 
 
 Output = Event | Say | Sound | Symbols | Stop | Record | Settings
@@ -186,7 +112,7 @@ class Unit:
         self.settings = settings or Settings()
         self.chance = chance or Chance()
         self.mode = Mode.OFF
-        self.speech = Speech()
+        self.speech = Speech(texts(self.settings.language))
         self.rules: Rules[Any] | None = None
         self.game: Any = None
         self.lit = Symbols()
@@ -195,9 +121,7 @@ class Unit:
         self.problem = ""
         """Why an unfinished game could not go on, one line for the log; empty if all is well."""
         self._load_texts = texts
-        self._texts = texts(self.settings.language)
         self._seeds = _Seeds(seed)
-        self._variants: dict[str, int] = {}
         self._out: list[Output] = []
         self._repeatable: list[Item] = []
         self._told: Sequence[Event] = ()
@@ -207,6 +131,7 @@ class Unit:
         self._unfinished: Sequence[Record] = ()
         self.low_battery = False
         """Whether the batteries were weak at power-on."""
+        self._misconfigured = False
         self._asleep = False
         self._question_repeated = False
         self._now = 0.0
@@ -220,12 +145,23 @@ class Unit:
     # --- inputs
 
     def power_on(
-        self, now: float, *, low_battery: bool = False, held: bool = False, unfinished: Sequence[Record] = ()
+        self,
+        now: float,
+        *,
+        low_battery: bool = False,
+        held: bool = False,
+        unfinished: Sequence[Record] = (),
+        misconfigured: bool = False,
     ) -> None:
-        """The slide switch is on; `held` with the push button held, `unfinished` from the journal."""
+        """The slide switch is on.
+
+        `held` with the push button held, `unfinished` from the journal, `misconfigured` with defaults in place of a
+        file that is wrong: that is said after the greeting.
+        """
         self._now = self._last_input = now
         self._unfinished = unfinished
         self.low_battery = low_battery
+        self._misconfigured = misconfigured
         self._out.append(PoweredOn())
         if held:
             self._enter_settings()
@@ -298,7 +234,7 @@ class Unit:
             if self._question_due() is not None and now >= cast("float", self._question_due()):
                 self._question_repeated = True
                 self._out.append(Repeated())
-                self._speak(self._question())
+                self.speech.add(self._question())
             elif self.mode is not Mode.WEAK and now >= self._quiet_since() + SLEEP_S and self.speech.idle:
                 self._asleep = True
                 self._out.append(Symbols())
@@ -370,7 +306,7 @@ class Unit:
         self._now = self._last_input = self._idle_since = now
         self._restore_game(mode, name, game)
         self._seeds.generator, self._errors, self.low_battery, self._resumed = seed, errors, low_battery, resumed
-        self.mode, self.settings, self._texts = mode, settings, self._load_texts(settings.language)
+        self.mode, self.settings, self.speech.texts = mode, settings, self._load_texts(settings.language)
         self._asked, self._repeatable = asked, repeatable
         if mode is Mode.GREETING:
             self._greet()
@@ -425,12 +361,15 @@ class Unit:
         self.speech.add([Symbols(SYMBOLS), Sound(SoundName.GREETING), Symbols()])
 
     def _greeted(self) -> None:
+        if self._misconfigured:
+            self._misconfigured = False
+            self.speech.add([say("misconfigured")])
         if self._unfinished and self._resume():
             return
         self._become_ready()
         if self.low_battery:
-            self._speak([say("batteries-weak", rank=Rank.CHATTER)])
-        self._speak([say("welcome", rank=Rank.CHATTER), say("how-to-start", rank=Rank.CHATTER)])
+            self.speech.add([say("batteries-weak", rank=Rank.CHATTER)])
+        self.speech.add([say("welcome", rank=Rank.CHATTER), say("how-to-start", rank=Rank.CHATTER)])
 
     def _become_ready(self) -> None:
         self.mode = Mode.READY
@@ -448,7 +387,7 @@ class Unit:
         self.mode, self.rules, self.game = Mode.PLAYING, rules, game
         self._out.append(Resumed(rules.last(game), rules.pending(game)))
         self._repeatable = [say("goes-on", rank=Rank.CHATTER), *self.title.script.resumed(game), *self._question()]
-        self._speak(self._repeatable)
+        self.speech.add(self._repeatable)
         self._resumed = True
         return True
 
@@ -467,7 +406,7 @@ class Unit:
     def _give_up(self) -> None:
         self._out.append(Ended("stopped"))
         self._out += self.speech.clear()
-        self._speak([Symbols(), say("given-up", rank=Rank.CHATTER)])
+        self.speech.add([Symbols(), say("given-up", rank=Rank.CHATTER)])
         self._become_ready()
 
     # --- who it was
@@ -496,9 +435,8 @@ class Unit:
 
     def _say_inferred(self, contact: Contact) -> None:
         line = "explores" if contact.touch is Touch.EXPLORE else "inferred"
-        spoken = self._voiced([say(line, rank=Rank.CHATTER, figure=contact.figure)])
-        self.speech.add(spoken)
-        self._inferred = contact, cast("Say", spoken[0])
+        (spoken,) = self.speech.add([say(line, rank=Rank.CHATTER, figure=contact.figure)])
+        self._inferred = contact, cast("Say", spoken)
 
     def _refusal(self, contact: Contact) -> str | None:
         """Why this contact would be rejected, None if it would be accepted; nothing changes."""
@@ -521,7 +459,7 @@ class Unit:
         self._asked = grip
         self._out.append(WhoAsked())
         self._out += self.speech.give_way()
-        self._speak([say("who")])
+        self.speech.add([say("who")])
 
     def _answer_who(self, asked: Grip, touch: Touch) -> None:
         self._asked = None
@@ -533,6 +471,7 @@ class Unit:
     # --- contacts
 
     def _contact(self, contact: Contact) -> None:
+        seeds = self._seeds.generator
         try:
             if self.mode is Mode.PLAYING and self.rules is not None:
                 rules, game, begun = self.rules, self.game, False
@@ -542,6 +481,7 @@ class Unit:
             before = game.dump() if begun else None
             events = rules.accept(game, contact, self.chance)
         except kernel.Rejected as refused:
+            self._seeds.generator = seeds  # an error before a game makes it no other game
             self.chance.take_drawn()
             self._reject(refused.reason)
             return
@@ -565,7 +505,7 @@ class Unit:
         self._repeatable = []
         self._out += self.speech.announce()
         self._out += events
-        self._speak(self.title.script.cues(events, self.game))
+        self.speech.add(self.title.script.cues(events, self.game))
 
     def _end(self) -> None:
         rules = self.rules
@@ -575,7 +515,7 @@ class Unit:
             return
         self.mode = Mode.OVER
         if self.low_battery:
-            self._speak([say("batteries-weak")])
+            self.speech.add([say("batteries-weak")])
 
     def _reject(self, reason: str) -> None:
         self._errors += 1
@@ -584,7 +524,7 @@ class Unit:
         if self._errors >= HINT_AFTER:
             game = self.game if self.mode is Mode.PLAYING else None
             items += self.title.script.hint(game, reason)
-        self._out += self.speech.cut_in(self._voiced(items))
+        self._out += self.speech.cut_in(items)
 
     def _rock(self, contact: Contact) -> None:
         self._out += self.speech.announce()
@@ -593,30 +533,17 @@ class Unit:
             events = rules.rock(self.game, contact)
             self._out += events
             self._repeatable = [*self.title.script.cues(events, self.game), *self._question()]
-            self._speak(self.title.script.cues(events, self.game))
+            self.speech.add(self.title.script.cues(events, self.game))
             return
         self._out.append(Signals())
-        chatter = Rank.CHATTER  # the sounds too: cut short, they must not be taken for the next contact's
-        self._speak(
-            [
-                say("signal-place", rank=chatter),
-                Sound(SoundName.HARP, chatter),
-                say("signal-points", rank=chatter),
-                Sound(SoundName.POINT, chatter),
-                Sound(SoundName.POINT, chatter),
-                say("signal-creature", rank=chatter),
-                Sound(SoundName.SPIDER, chatter),
-                say("signal-error", rank=chatter),
-                Sound(SoundName.ERROR, chatter),
-            ]
-        )
+        self.speech.add(SIGNALS)
 
     # --- the push button
 
     def _long_press(self) -> None:
         if self.mode is Mode.OVER:
             self._out += self.speech.clear()
-            self._speak([Symbols(), say("how-to-start", rank=Rank.CHATTER)])
+            self.speech.add([Symbols(), say("how-to-start", rank=Rank.CHATTER)])
             self._become_ready()
         else:
             self._louder()
@@ -626,14 +553,14 @@ class Unit:
         self._change(Settings(self.settings.language, level))
         self._out.append(Volume(level))
         self._out += self.speech.give_way()
-        self._speak([say("volume", volume=level)])
+        self.speech.add([say("volume", volume=level)])
 
     def _repeat(self) -> None:
         self._out.append(Repeated())
         self._out += self.speech.again()
-        self._speak(self._to_repeat())
+        self.speech.add(self._to_repeat())
         if self._asked is not None:
-            self._speak([say("who")])
+            self.speech.add([say("who")])
 
     def _to_repeat(self) -> list[Item]:
         """The last announcement, numbers spoken."""
@@ -644,33 +571,24 @@ class Unit:
     def _enter_settings(self) -> None:
         self.mode = Mode.SETTINGS
         self.speech.add([Symbols(SYMBOLS)])
-        self._speak([say("settings")])
+        self.speech.add([say("settings")])
 
     def _set(self, touch: Touch) -> None:
         self._out += self.speech.clear()
         if touch in (Touch.ONE, Touch.TWO):
             language = LANGUAGES[touch.number - 1]
-            self._texts = self._load_texts(language)
+            self.speech.texts = self._load_texts(language)
             self._change(Settings(language, self.settings.volume))
-            self._speak([say("language"), say("settings")])
+            self.speech.add([say("language"), say("settings")])
         elif touch is Touch.THREE:
             self._louder()
         elif touch is Touch.EXPLORE:
-            self._self_test()
+            self.speech.add(self_test(len(self.faults)))
         elif touch is Touch.ROCK:
-            self._speak([say("settings")])
+            self.speech.add([say("settings")])
         else:
             self._out.append(Rejected("not_expected"))
-            self._speak([Sound(SoundName.ERROR), say("settings")])
-
-    def _self_test(self) -> None:
-        items: list[Item] = [say("self-test")]
-        for symbol in SYMBOLS:
-            items += [Symbols((symbol,)), say("light", symbol=symbol)]
-        items += [Symbols(), Sound(SoundName.HARP), Sound(SoundName.POINT), Sound(SoundName.ERROR)]
-        found = min(len(self.faults), 9)
-        items.append(say("faults", faults=found) if found else say("no-faults"))
-        self._speak([*items, Symbols(SYMBOLS), say("settings")])
+            self.speech.add([Sound(SoundName.ERROR), say("settings")])
 
     def _change(self, settings: Settings) -> None:
         self.settings = settings
@@ -699,23 +617,6 @@ class Unit:
     def _beep(self) -> None:
         self._next_beep = self._now + BEEP_EVERY_S
         self.speech.add([Sound(SoundName.BEEP)])
-
-    def _speak(self, items: Iterable[Item]) -> None:
-        self.speech.add(self._voiced(items))
-
-    def _voiced(self, items: Iterable[Item]) -> list[Item]:
-        """Give every line its wording and voice; the same wording is never chosen twice running."""
-        voiced: list[Item] = []
-        for item in items:
-            if isinstance(item, Say) and not item.text:
-                variant = self._variants.get(item.line, -1) + 1
-                variant %= self._texts.variants(item.line)
-                self._variants[item.line] = variant
-                text = self._texts.text(item.line, item.args, variant)
-                voiced.append(item.spoken(text, variant, self._texts.voice(item.line, item.args)))
-            else:
-                voiced.append(item)
-        return voiced
 
     def _go_on(self) -> None:
         """Begin what comes next; the greeting's end and pauses are noticed here."""

@@ -60,6 +60,7 @@ creature-start = { $creature ->
 welcome = Willkommen auf der Insel!
 how-to-start = Drückt den Knopf, und ich zeige euch das Spiel. Oder stellt eine Figur auf ein Strandfeld mit Ruderboot, haltet sie am Kopf und berührt Erkunden.
 batteries-weak = Die Batterien sind schwach. Bitte wechselt sie nach diesem Spiel.
+misconfigured = Eine Datei mit meinen Einstellungen ist fehlerhaft. Ich nehme dafür, was üblich ist.
 goes-on = Euer Spiel geht weiter.
 last = Zuletzt war { figure-names } am Zug.
 given-up = Gut, dieses Spiel ist beendet.

@@ -50,6 +50,7 @@ creature-noun = { $creature ->
 welcome = Welcome to the island!
 how-to-start = Press the button and I will show you the game. Or stand a figure on a beach field with a rowing boat, hold it by the head and touch Explore.
 batteries-weak = The batteries are weak. Please change them after this game.
+misconfigured = A file with my settings has an error. I use the usual ones instead.
 goes-on = Your game goes on.
 last = The last turn was { figure-names }'s.
 given-up = Very well, this game is over.

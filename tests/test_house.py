@@ -50,6 +50,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "console": (*STAGE, "hal.ports", "audio.player"),
     "check": (*STAGE, "hal", "audio"),
     "calibrate": (*STAGE, "hal", "audio"),
+    "service": ("terms", "config", "game.kernel", "game.registry", "hal.wiring"),
     "cli": ("",),
 }
 """Module or folder -> what of the firmware it may know; the longest name that fits decides."""

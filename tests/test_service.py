@@ -1,0 +1,404 @@
+"""The firmware as a service: what systemd is told, what is waited for, what is forgiven."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import socket
+from typing import TYPE_CHECKING
+
+import pytest
+from table import TITLE, texts
+
+from firmware.audio.player import RecordingPlayer
+from firmware.config import Configuration
+from firmware.game.insel.board import OWN_BOARD
+from firmware.hal.backends import mock_hardware
+from firmware.hal.emulated_bus import Fault
+from firmware.hal.wiring import OWN_WIRING, load_wiring
+from firmware.journal import Store
+from firmware.loop import POLLS_PER_S, Loop
+from firmware.service import BOOTING_S, CARD_WAIT_S, FEEDS, Notifier, await_card, forgiving_configuration
+from firmware.terms import Sound, SoundName
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from firmware.audio.player import Audible
+    from firmware.terms import Cue
+
+WATCHDOG_S = 10.0
+POLL_S = 1 / POLLS_PER_S
+
+
+class Systemd:
+    """The other end of the socket."""
+
+    def __init__(self, address: str) -> None:
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.socket.bind("\0" + address[1:] if address.startswith("@") else address)
+        self.socket.setblocking(False)
+        self.environment = {"NOTIFY_SOCKET": address}
+        self.watching = self.environment | {
+            "WATCHDOG_USEC": str(round(WATCHDOG_S * 1e6)),
+            "WATCHDOG_PID": str(os.getpid()),
+        }
+
+    def heard(self) -> list[str]:
+        """What was said since the last question."""
+        words = []
+        while True:
+            try:
+                words.append(self.socket.recv(4096).decode())
+            except BlockingIOError:
+                return words
+
+
+@pytest.fixture(params=["path", "abstract"])
+def systemd(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Systemd]:
+    name = str(tmp_path / "notify") if request.param == "path" else f"@volcano-{os.getpid()}"
+    made = Systemd(name)
+    yield made
+    made.socket.close()
+
+
+# --- word to systemd
+
+
+def test_each_word_is_one_datagram(systemd: Systemd) -> None:
+    notifier = Notifier(systemd.environment)
+    notifier.ready()
+    notifier.faults(["touch chip 0x5C: nothing answers"])
+    notifier.faults([])
+    notifier.stopping()
+    assert systemd.heard() == [
+        "READY=1",
+        "STATUS=touch chip 0x5C: nothing answers",
+        "STATUS=all parts answer",
+        "STOPPING=1",
+    ]
+    notifier.close()
+    notifier.close()
+    notifier.ready()
+    assert systemd.heard() == []
+
+
+def test_the_same_status_is_said_once(systemd: Systemd) -> None:
+    notifier = Notifier(systemd.environment)
+    for _ in range(5):
+        notifier.faults(["the button"])
+    assert systemd.heard() == ["STATUS=the button"]
+    notifier.close()
+
+
+def test_the_watchdog_is_fed_four_times_in_its_time(systemd: Systemd) -> None:
+    notifier = Notifier(systemd.watching)
+    for poll in range(round(WATCHDOG_S * POLLS_PER_S)):
+        notifier.served(100 + poll * POLL_S)
+    assert systemd.heard() == ["WATCHDOG=1"] * FEEDS
+    notifier.close()
+
+
+@pytest.mark.parametrize(
+    "changed", [{"WATCHDOG_PID": "1"}, {"WATCHDOG_USEC": "0"}, {"WATCHDOG_USEC": "often"}, {"WATCHDOG_USEC": ""}]
+)
+def test_a_watchdog_that_is_not_ours_is_not_fed(systemd: Systemd, changed: dict[str, str]) -> None:
+    notifier = Notifier(systemd.watching | changed)
+    for now in range(100):
+        notifier.served(float(now))
+    assert systemd.heard() == []
+    notifier.close()
+
+
+def test_a_feed_that_found_no_room_comes_again_at_the_next_poll(systemd: Systemd) -> None:
+    notifier = Notifier(systemd.watching)
+    for number in itertools.count():
+        notifier.served(number * WATCHDOG_S)
+        if notifier._due == float("-inf"):
+            break
+    assert systemd.heard()
+    notifier.served(number * WATCHDOG_S + POLL_S)
+    assert systemd.heard() == ["WATCHDOG=1"]
+    notifier.close()
+
+
+def test_without_systemd_nothing_is_said() -> None:
+    notifier = Notifier({})
+    notifier.ready()
+    notifier.served(1.0)
+    notifier.close()
+
+
+def test_a_socket_that_is_not_there_is_one_warning(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    notifier = Notifier({"NOTIFY_SOCKET": str(tmp_path / "none")})
+    notifier.ready()
+    assert [record.getMessage() for record in caplog.records] == [
+        f"systemd cannot be told anything: {tmp_path}/none: No such file or directory"
+    ]
+
+
+def test_a_systemd_that_goes_is_one_warning(systemd: Systemd, caplog: pytest.LogCaptureFixture) -> None:
+    notifier = Notifier(systemd.watching)
+    systemd.socket.close()
+    for now in range(5):
+        notifier.served(now * WATCHDOG_S)
+        notifier.ready()
+    assert len(caplog.records) == 1
+
+
+# --- ready, alive, stopping: when
+
+
+class Told:
+    """A supervisor that writes down what it is told, between what the player is told."""
+
+    def __init__(self, story: list[str]) -> None:
+        self.story = story
+
+    def ready(self) -> None:
+        self.story.append("ready")
+
+    def served(self, now: float) -> None:
+        self.story.append("served")
+
+    def faults(self, faults: Sequence[str]) -> None:
+        self.story.append(f"{len(faults)} faults")
+
+    def stopping(self) -> None:
+        self.story.append("stopping")
+
+
+class ToldPlayer(RecordingPlayer):
+    """Writes down what it plays."""
+
+    def __init__(self, story: list[str]) -> None:
+        super().__init__()
+        self.story = story
+
+    def play(self, cue: Audible, following: Cue | None = None) -> None:
+        super().play(cue, following)
+        self.story.append(cue.name if isinstance(cue, Sound) else cue.line)
+
+    def poll(self, now: float) -> bool:
+        self.story.append("sound")
+        return super().poll(now)
+
+    def close(self) -> None:
+        super().close()
+        self.story.append("closed")
+
+
+class Clock:
+    """Moved by hand."""
+
+    def __init__(self) -> None:
+        self.now = 50.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Booted:
+    """A volcano whose story is written down: bus, player, supervisor."""
+
+    def __init__(self, folder: Path, *, misconfigured: bool = False) -> None:
+        self.story: list[str] = []
+        self.clock = Clock()
+        self.mock = mock_hardware(load_wiring(None, TITLE.fields), self.clock)
+        self.player = ToldPlayer(self.story)
+        self.loop = Loop(
+            TITLE,
+            texts,
+            self.mock.hardware,
+            self.player,
+            Store(folder, self.story.append),
+            clock=self.clock,
+            sleep=self.sleep,
+            supervisor=Told(self.story),
+            misconfigured=misconfigured,
+        )
+        self.polls = 0
+        self.stop_after = 1
+
+    def sleep(self, seconds: float) -> None:
+        self.clock.now += seconds
+        self.polls += 1
+        if self.polls == self.stop_after:
+            self.loop.stop()
+
+    def finish(self) -> None:
+        """The present cue ends, and the next begins."""
+        self.player.finish()
+        self.loop.step()
+
+
+@pytest.fixture
+def booted(tmp_path: Path) -> Iterator[Booted]:
+    made = Booted(tmp_path)
+    yield made
+    made.mock.close()
+
+
+def test_ready_is_told_after_the_greeting_began_and_everything_was_polled_once(booted: Booted) -> None:
+    booted.stop_after = 3
+    booted.loop.power_on()
+    booted.loop.run()
+    story = [word for word in booted.story if not word.endswith("faults")]
+    poll = ["sound", "served"]
+    assert story == [SoundName.GREETING, "sound", "ready", "served", *poll, *poll, "stopping", "closed"]
+
+
+def test_the_greeting_begins_before_any_chip_is_asked(booted: Booted) -> None:
+    booted.loop.power_on()
+    assert booted.story == [SoundName.GREETING]
+    assert booted.mock.bus.wire_bytes == 0
+    booted.loop.step()
+    assert booted.mock.bus.wire_bytes > 0
+
+
+@pytest.mark.parametrize("part", ["sensing", "sound", "game"])
+def test_nothing_is_fed_when_a_part_hangs_or_fails(booted: Booted, part: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hang never comes back from the part; here it breaks out, which a test can bear."""
+
+    class HangsError(Exception):
+        pass
+
+    def hang(*_: object) -> None:
+        raise HangsError
+
+    booted.loop.power_on()
+    if part == "sensing":
+        monkeypatch.setattr(type(booted.mock.hardware), "poll", hang)
+    elif part == "sound":
+        monkeypatch.setattr(booted.player, "poll", hang)
+    else:
+        monkeypatch.setattr(booted.loop.unit, "next_timer", hang)
+    with pytest.raises(HangsError):
+        booted.loop.run()
+    assert "served" not in booted.story
+    assert "ready" not in booted.story
+
+
+def test_faults_are_told_to_the_supervisor(booted: Booted) -> None:
+    booted.loop.power_on()
+    booted.loop.step()
+    assert "0 faults" in booted.story
+    booted.mock.emulated_bus.inject(Fault.NACK, address=next(iter(booted.mock.chips)))
+    for _ in range(3 * POLLS_PER_S):
+        booted.clock.now += POLL_S
+        booted.loop.step()
+    assert booted.story[-1] == "sound"
+    assert "1 faults" in booted.story
+
+
+# --- a late sound card
+
+
+class Late:
+    """A player whose card comes at `at`."""
+
+    def __init__(self, clock: Clock, at: float) -> None:
+        self._clock, self._at = clock, at
+        self.is_open = at <= clock.now
+        self.polls = 0
+
+    def poll(self, now: float) -> bool:
+        self.polls += 1
+        self.is_open = now >= self._at
+        return False
+
+
+def wait(comes_at_s: float, booted_s: float = 0.0) -> tuple[float, bool]:
+    """How long the start waited for a card that comes so late after the start, and whether it was there then."""
+    clock = Clock()
+    started = clock.now
+    player = Late(clock, clock.now + comes_at_s)
+
+    def sleep(seconds: float) -> None:
+        clock.now += seconds
+
+    await_card(player, clock, sleep, lambda: booted_s + clock.now - started)
+    return round(clock.now - started, 2), player.is_open
+
+
+def test_a_card_that_is_there_costs_nothing() -> None:
+    assert wait(0.0) == (0.0, True)
+
+
+def test_a_late_card_is_waited_for_and_then_greets() -> None:
+    waited, is_open = wait(3.0)
+    assert is_open
+    assert waited == pytest.approx(3.0, abs=0.1)
+
+
+def test_a_card_that_never_comes_delays_the_game_by_ten_seconds_at_most() -> None:
+    waited, is_open = wait(1000.0)
+    assert not is_open
+    assert waited == pytest.approx(CARD_WAIT_S, abs=0.1)
+
+
+def test_long_after_the_boot_nothing_is_waited_for() -> None:
+    assert wait(3.0, booted_s=BOOTING_S) == (0.0, False)
+
+
+# --- an owner's wrong file
+
+
+@pytest.fixture
+def etc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    return tmp_path
+
+
+def test_without_files_nothing_is_wrong(etc: Path) -> None:
+    configuration, title, wiring, problems = forgiving_configuration()
+    assert (configuration, problems) == (Configuration(), [])
+    assert title.fields == TITLE.fields
+    assert wiring == load_wiring(None, TITLE.fields)
+
+
+@pytest.mark.parametrize("text", ["volume = 9\n", "volume =", "volumen = 3\n", "\x00", "[files]\nboard = 3\n"])
+def test_a_wrong_configuration_is_named_and_replaced_by_the_defaults(etc: Path, text: str) -> None:
+    (etc / "volcano.toml").write_text(text, encoding="utf-8")
+    configuration, _, _, problems = forgiving_configuration()
+    assert configuration == Configuration()
+    (problem,) = problems
+    assert "volcano.toml" in problem
+    assert problem.endswith("going on without it")
+
+
+@pytest.mark.parametrize("key", ["board", "tuning", "wiring"])
+def test_a_wrong_file_of_the_owner_costs_only_itself(etc: Path, key: str) -> None:
+    (etc / "volcano.toml").write_text(f'volume = 5\nlanguage = "en"\n[files]\n{key} = "own.toml"\n', encoding="utf-8")
+    (etc / "own.toml").write_text("surprise = 1\n", encoding="utf-8")
+    configuration, title, wiring, problems = forgiving_configuration()
+    assert (configuration.volume, configuration.language) == (5, "en")
+    assert len(problems) == 1
+    assert "own.toml" in problems[0]
+    assert title.fields == TITLE.fields
+    assert wiring == load_wiring(None, TITLE.fields)
+
+
+def test_right_files_are_used(etc: Path) -> None:
+    (etc / "volcano.toml").write_text('[files]\nboard = "b.toml"\nwiring = "w.toml"\n', encoding="utf-8")
+    (etc / "b.toml").write_bytes(OWN_BOARD.read_bytes())
+    (etc / "w.toml").write_bytes(OWN_WIRING.read_bytes())
+    configuration, _, _, problems = forgiving_configuration()
+    assert problems == []
+    assert configuration.board == etc / "b.toml"
+
+
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_a_wrong_configuration_is_said_after_the_greeting(tmp_path: Path, language: str) -> None:
+    booted = Booted(tmp_path, misconfigured=True)
+    booted.loop.power_on()
+    booted.finish()
+    assert [word for word in booted.story if word not in {"sound", "0 faults"}] == [
+        SoundName.GREETING,
+        "misconfigured",
+    ]
+    assert texts(language).text("misconfigured", ())
+    booted.finish()
+    assert booted.story[-1] == "welcome"
+    booted.mock.close()

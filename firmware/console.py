@@ -26,7 +26,8 @@ from firmware.terms import (
     certain,
     nominal_ms,
 )
-from firmware.unit import Mode, Settings, Unit
+from firmware.unit import Mode, Unit
+from firmware.unit_events import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
-    from firmware.unit import Settings
+    from firmware.unit_events import Settings
 
 FORMAT = 1
 GAMES_KEPT = 100

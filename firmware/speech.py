@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
-    from firmware.terms import Cue, Item
+    from firmware.terms import Cue, Item, Texts
 
 
 LIGHT = (Rank.CHATTER, Rank.STORY)
@@ -23,9 +23,12 @@ LIGHT = (Rank.CHATTER, Rank.STORY)
 
 
 class Speech:
-    """The queue. `begin()` hands out what is heard next; `ended()` says that it has been heard."""
+    """The queue, in the words of `texts`. `begin()` hands out what is heard next; `ended()`: it has been heard."""
 
-    def __init__(self) -> None:
+    def __init__(self, texts: Texts) -> None:
+        self.texts = texts
+        self._wordings: dict[str, int] = {}
+        """Line -> the wording it had last."""
         self.waiting: deque[Item] = deque()
         self.current: Say | Sound | Pause | None = None
         self._earlier: tuple[Item, ...] = ()
@@ -41,9 +44,24 @@ class Speech:
         """Whether the Ariki's story is being told, or follows what is being said."""
         return any(_rank(item) is Rank.STORY for item in (self.current, *self.waiting))
 
-    def add(self, items: Iterable[Item]) -> None:
-        """Append to what waits."""
-        self.waiting.extend(items)
+    def add(self, items: Iterable[Item]) -> list[Item]:
+        """Append to what waits; the items with their wordings."""
+        worded = self._worded(items)
+        self.waiting.extend(worded)
+        return worded
+
+    def _worded(self, items: Iterable[Item]) -> list[Item]:
+        """Give every line its wording and voice; the same wording is never chosen twice running."""
+        worded: list[Item] = []
+        for item in items:
+            if isinstance(item, Say) and not item.text:
+                variant = (self._wordings.get(item.line, -1) + 1) % self.texts.variants(item.line)
+                self._wordings[item.line] = variant
+                text = self.texts.text(item.line, item.args, variant)
+                worded.append(item.spoken(text, variant, self.texts.voice(item.line, item.args)))
+            else:
+                worded.append(item)
+        return worded
 
     def give_way(self) -> list[Cue]:
         """Something more important comes: chatter fades out and is dropped, facts stay."""
@@ -74,7 +92,7 @@ class Speech:
         else:
             while self.waiting and _rank(self.waiting[0]) not in LIGHT:
                 lead.append(self.waiting.popleft())
-        self.waiting.extendleft(reversed([*lead, *items]))
+        self.waiting.extendleft(reversed([*lead, *self._worded(items)]))
         return stopped
 
     def skip_story(self) -> list[Cue]:

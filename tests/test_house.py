@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 import firmware
-from firmware import unit
+from firmware import unit_events
 from firmware.game.insel import events
 from firmware.game.kernel import Event
 from firmware.game.registry import load_title
@@ -31,15 +31,17 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 # --- who may import whom
 
 GAME = ("terms", "config", "game.kernel")
-STAGE = ("terms", "config", "catalogue", "speech", "unit", "journal", "game.kernel", "game.registry")
+STAGE = ("terms", "config", "catalogue", "speech", "unit", "unit_events", "journal", "game.kernel", "game.registry")
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "terms": (),
     "config": ("terms",),
     "catalogue": ("terms", "config"),
     "identity": ("terms",),
     "speech": ("terms",),
-    "journal": ("terms", "unit", "game.kernel"),
-    "unit": ("terms", "speech", "identity", "game.kernel"),
+    "journal": ("terms", "unit_events", "game.kernel"),
+    "unit_events": ("terms", "game.kernel"),
+    "unit_script": ("terms",),
+    "unit": ("terms", "speech", "identity", "unit_events", "unit_script", "game.kernel"),
     "game.kernel": ("terms",),
     "game.registry": (*GAME, "game"),
     "game": GAME,  # each game is a folder of its own and knows no other
@@ -74,7 +76,7 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
 }
 """Packages from outside, and what of the standard library is no common property -> the modules that may load it."""
 
-CORE = ("terms", "identity", "speech", "unit", "game")
+CORE = ("terms", "identity", "speech", "unit", "unit_events", "unit_script", "game")
 CORE_LIBRARY = (
     *("__future__", "bisect", "collections", "dataclasses", "enum", "functools", "heapq", "importlib", "itertools"),
     *("json", "math", "operator", "pathlib", "re", "types", "typing"),
@@ -303,7 +305,7 @@ def console_table(start: str, end: str) -> Iterator[tuple[list[str], list[str]]]
 def test_the_console_page_names_every_event_with_its_fields() -> None:
     table = console_table("### Events of the unit", "### Reasons")
     told = {name: tuple(columns) for names, columns in table for name in names}
-    for module in (unit, events):
+    for module in (unit_events, events):
         for each in vars(module).values():
             if isinstance(each, type) and issubclass(each, Event) and each.__module__ == module.__name__:
                 assert told.get(each.name) == tuple(column for _, column in each.columns), each.name

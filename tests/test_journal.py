@@ -23,7 +23,7 @@ from firmware.journal import (
     read_journal,
 )
 from firmware.terms import Contact, Figure, Touch
-from firmware.unit import Settings
+from firmware.unit_events import Settings
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from table import TITLE, texts
 
-from firmware import unit
+from firmware import unit, unit_script
 from firmware.catalogue import DOMAINS, RELIC_SITES, Catalogue, sounds_folder
 from firmware.game.insel import events as told
 from firmware.game.insel.board import CREATURES, RELICS
@@ -151,7 +151,8 @@ SAID = everything_said()
 
 def lines_of_the_unit() -> set[str]:
     """The lines that the unit itself says, read from its source."""
-    calls = (node for node in ast.walk(ast.parse(inspect.getsource(unit))) if isinstance(node, ast.Call))
+    trees = [ast.parse(inspect.getsource(module)) for module in (unit, unit_script)]
+    calls = (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call))
     found = set()
     for call in calls:
         if isinstance(call.func, ast.Name) and call.func.id == "say":

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import pytest
+from table import texts
 
 from firmware.speech import Speech, dump_items, load_items
 from firmware.terms import Item, Pause, Rank, Say, Sound, SoundName, Stop, Symbol, Symbols, say
 
-FACT, OTHER = say("fact"), say("other-fact")
-CHATTER = say("chatter", Rank.CHATTER)
-MORE = say("more-chatter", Rank.CHATTER)
-STORY = [say(f"story-{number}", Rank.STORY) for number in range(1, 4)]
+
+def worded(line: str, rank: Rank = Rank.FACT) -> Say:
+    return say(line, rank).spoken(f"{line}.", 0, "narrator")
+
+
+FACT, OTHER = worded("fact"), worded("other-fact")
+CHATTER = worded("chatter", Rank.CHATTER)
+MORE = worded("more-chatter", Rank.CHATTER)
+STORY = [worded(f"story-{number}", Rank.STORY) for number in range(1, 4)]
 HARP, ERROR = Sound(SoundName.HARP), Sound(SoundName.ERROR)
 STAR, DARK = Symbols((Symbol.STAR,)), Symbols()
 
 
 def speech(*items: Item) -> Speech:
     """A speech that has begun."""
-    made = Speech()
+    made = Speech(texts("de"))
     made.add(items)
     made.begin()
     return made
@@ -38,7 +44,7 @@ def rest(made: Speech) -> list[Item]:
 
 
 def test_one_cue_at_a_time_in_order() -> None:
-    made = Speech()
+    made = Speech(texts("de"))
     made.add([FACT, HARP, OTHER])
     assert made.begin() == [FACT]
     assert made.begin() == [], "it is still being said"
@@ -53,7 +59,7 @@ def test_one_cue_at_a_time_in_order() -> None:
 
 
 def test_lights_take_no_time_and_only_the_last_of_a_row_counts() -> None:
-    made = Speech()
+    made = Speech(texts("de"))
     made.add([DARK, STAR, FACT, DARK])
     assert made.begin() == [STAR, FACT]
     made.ended()
@@ -61,7 +67,7 @@ def test_lights_take_no_time_and_only_the_last_of_a_row_counts() -> None:
 
 
 def test_a_pause_takes_its_time_and_is_no_cue() -> None:
-    made = Speech()
+    made = Speech(texts("de"))
     made.add([Pause(400), FACT])
     assert made.begin() == []
     assert made.current == Pause(400)
@@ -113,7 +119,7 @@ def test_an_error_waits_for_facts_but_not_for_chatter() -> None:
 
 
 def test_an_error_in_silence() -> None:
-    made = Speech()
+    made = Speech(texts("de"))
     assert made.cut_in([ERROR]) == []
     assert made.begin() == [ERROR]
 
@@ -123,12 +129,12 @@ def test_a_repetition_drops_the_announcement_but_no_earlier_fact() -> None:
     assert made.announce() == []
     made.add([OTHER, MORE])
     assert made.again() == []
-    made.add([say("again")])
-    assert rest(made) == [HARP, FACT, say("again")]
+    made.add([worded("again")])
+    assert rest(made) == [HARP, FACT, worded("again")]
 
 
 def test_a_repetition_of_the_only_announcement_begins_anew() -> None:
-    made = Speech()
+    made = Speech(texts("de"))
     assert made.announce() == []
     made.add([FACT, OTHER])
     made.begin()
@@ -137,11 +143,11 @@ def test_a_repetition_of_the_only_announcement_begins_anew() -> None:
 
 
 def test_equal_facts_of_two_announcements_are_told_apart() -> None:
-    made = speech(HARP, say("name", figure="red"))
+    made = speech(HARP, worded("name"))
     made.announce()
-    made.add([say("name", figure="red")])
+    made.add([worded("name")])
     made.again()
-    assert rest(made) == [HARP, say("name", figure="red")]
+    assert rest(made) == [HARP, worded("name")]
 
 
 def test_clearing_drops_everything() -> None:
@@ -149,7 +155,7 @@ def test_clearing_drops_everything() -> None:
     assert made.clear() == [Stop()]
     assert made.idle
     assert speech(Pause(400)).clear() == [], "silence needs no stop"
-    assert Speech().clear() == []
+    assert Speech(texts("de")).clear() == []
 
 
 def test_the_next_cue_is_known_if_nothing_comes_between() -> None:
@@ -160,7 +166,7 @@ def test_the_next_cue_is_known_if_nothing_comes_between() -> None:
 
 
 def test_an_announcement_survives_json() -> None:
-    items: list[Item] = [STAR, HARP, say("finds", relic="amulet", found=2), Pause(400), *STORY, CHATTER, Symbols()]
+    items: list[Item] = [STAR, HARP, say("finds", relic="amulet", found=2), Pause(400), say("more", Rank.STORY)]
     assert load_items(dump_items(items)) == items
     spoken = Say("name", (("figure", "red"),)).spoken("Rot:", 1, "narrator")
     assert load_items(dump_items([spoken])) == [say("name", figure="red")], "the wording is chosen anew"

@@ -365,7 +365,7 @@ class _Setting:
     def loop(self, hardware: Hardware, player: Player, supervisor: Supervisor | None = None) -> Loop:
         """The event loop over this hardware and player."""
         from firmware.loop import Loop  # noqa: PLC0415
-        from firmware.unit import Settings  # noqa: PLC0415
+        from firmware.unit_events import Settings  # noqa: PLC0415
 
         return Loop(
             self.title,

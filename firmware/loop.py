@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Protocol
 from firmware.console import output_row
 from firmware.game.kernel import Event, unfinished
 from firmware.terms import Press, Say, Sound, Stop, Symbols
-from firmware.unit import Mode, Settings, Unit
+from firmware.unit import Mode, Unit
+from firmware.unit_events import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -1,0 +1,635 @@
+"""The unit: what the plastic volcano does with touches and presses, without hardware, clock or I/O.
+
+Inputs (`Grip`, `Press`, `Finished`) and the time come in; events, cues and records come out of `take()`. It knows the
+modes (power-on, settings, ready, a game, its end), who touched, what is being said and what a press means; the rules of
+the game and the words are others'.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, cast
+
+from firmware.game import kernel
+from firmware.game.kernel import Begun, Chance, Ended, Event, Played, Record, StateError, next_random
+from firmware.identity import identify
+from firmware.speech import Speech, dump_items, load_items
+from firmware.terms import (
+    FIGURES,
+    SYMBOLS,
+    UNKNOWN,
+    Contact,
+    Figure,
+    Grip,
+    Pause,
+    Press,
+    Rank,
+    Say,
+    Sound,
+    SoundName,
+    Stop,
+    Symbol,
+    Symbols,
+    Touch,
+    say,
+)
+from firmware.unit_events import (
+    LANGUAGES,
+    VOLUMES,
+    BatteryLow,
+    FigureInferred,
+    Interrupted,
+    PoweredOn,
+    Ready,
+    Rejected,
+    Repeated,
+    Resumed,
+    Settings,
+    Signals,
+    Volume,
+    WhoAsked,
+)
+from firmware.unit_script import SIGNALS, self_test
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from firmware.game.kernel import Json, Rules, Title
+    from firmware.terms import Item, Texts
+
+REPEAT_QUESTION_S = 90.0
+"""An open question is repeated once after so long a silence."""
+SLEEP_S = 20 * 60.0
+GIVE_UP_S = 5.0
+"""A second press within this time after the resumption message ends the resumed game."""
+BEEP_EVERY_S = 5.0
+HINT_AFTER = 2
+"""Errors in a row after which the voice helps."""
+
+
+Output = Event | Say | Sound | Symbols | Stop | Record | Settings
+
+
+class Mode(StrEnum):
+    """What the unit is doing."""
+
+    OFF = "off"
+    WEAK = "weak"
+    GREETING = "greeting"
+    SETTINGS = "settings"
+    READY = "ready"
+    PLAYING = "playing"
+    OVER = "over"
+
+
+NOT_YET = (Mode.OFF, Mode.WEAK, Mode.GREETING, Mode.SETTINGS)
+"""Before the greeting has ended: what the journal holds has not been resumed."""
+
+
+@dataclass(slots=True)
+class _Seeds:
+    generator: int
+
+
+ANSWERS = {Touch.ONE: Figure.WHITE, Touch.TWO: Figure.RED, Touch.THREE: Figure.GREEN, Touch.FIRE: Figure.BLACK}
+"""The Touch fields that answer "who is it?"."""
+
+
+class Unit:
+    """One volcano that is or is not switched on. A power cut is a new `Unit` with the journal's records."""
+
+    def __init__(
+        self,
+        title: Title,
+        texts: Callable[[str], Texts],
+        *,
+        settings: Settings | None = None,
+        seed: int = 0,
+        chance: Chance | None = None,
+    ) -> None:
+        self.title = title
+        self.settings = settings or Settings()
+        self.chance = chance or Chance()
+        self.mode = Mode.OFF
+        self.speech = Speech(texts(self.settings.language))
+        self.rules: Rules[Any] | None = None
+        self.game: Any = None
+        self.lit = Symbols()
+        self.faults: Sequence[str] = ()
+        """What the hardware says is broken now, one line each; the self-test tells their number."""
+        self.problem = ""
+        """Why an unfinished game could not go on, one line for the log; empty if all is well."""
+        self._load_texts = texts
+        self._seeds = _Seeds(seed)
+        self._out: list[Output] = []
+        self._repeatable: list[Item] = []
+        self._told: Sequence[Event] = ()
+        self._errors = 0
+        self._asked: Grip | None = None
+        self._inferred: tuple[Contact, Say] | None = None
+        self._unfinished: Sequence[Record] = ()
+        self.low_battery = False
+        """Whether the batteries were weak at power-on."""
+        self._misconfigured = False
+        self._asleep = False
+        self._question_repeated = False
+        self._now = 0.0
+        self._last_input = 0.0
+        self._idle_since = 0.0
+        self._pause_until = 0.0
+        self._next_beep = 0.0
+        self._resumed = False
+        self._give_up_until = -1.0
+
+    # --- inputs
+
+    def power_on(
+        self,
+        now: float,
+        *,
+        low_battery: bool = False,
+        held: bool = False,
+        unfinished: Sequence[Record] = (),
+        misconfigured: bool = False,
+    ) -> None:
+        """The slide switch is on.
+
+        `held` with the push button held, `unfinished` from the journal, `misconfigured` with defaults in place of a
+        file that is wrong: that is said after the greeting.
+        """
+        self._now = self._last_input = now
+        self._unfinished = unfinished
+        self.low_battery = low_battery
+        self._misconfigured = misconfigured
+        self._out.append(PoweredOn())
+        if held:
+            self._enter_settings()
+        elif low_battery:
+            self._out.append(BatteryLow())
+            self._weaken()
+        else:
+            self._greet()
+        self._go_on()
+
+    def grip(self, now: float, grip: Grip) -> None:
+        """Somebody holds a figure and touches a Touch field."""
+        self._touched(now)
+        if self.mode in (Mode.OFF, Mode.WEAK, Mode.GREETING):
+            return
+        self._settle_inferred()
+        if self.mode is Mode.SETTINGS:
+            self._set(grip.touch)
+        elif self._asked is not None and identify(grip.likelihood, UNKNOWN).figure is None:
+            self._answer_who(self._asked, grip.touch)
+        else:
+            self._asked = None
+            self._recognise(grip)
+        self._go_on()
+
+    def press(self, now: float, press: Press) -> None:
+        """The push button."""
+        self._touched(now)
+        if self.mode in (Mode.OFF, Mode.GREETING):
+            return
+        if self.mode in (Mode.WEAK, Mode.SETTINGS):
+            self._greet()
+        elif self._inferred is not None:
+            contact, _ = self._inferred
+            self._inferred = None
+            self._ask_who(Grip(contact.field, contact.touch))
+        elif press.long:
+            self._long_press()
+        elif self.speech.telling_story:
+            self._out.append(Interrupted())
+            self._out += self.speech.skip_story()
+        elif self.mode is Mode.READY:
+            self._begin(self.title.intro, self.title.intro.start(None, self._next_seed()))
+            self._tell(self.title.intro.opening)
+        elif now <= self._give_up_until:
+            self._give_up()
+        else:
+            self._repeat()
+            if self._resumed:
+                self._give_up_until = now + GIVE_UP_S
+        self._go_on()
+
+    def finished(self, now: float) -> None:
+        """The cue that began last has been heard to its end."""
+        self._now = now
+        said = self.speech.current
+        self.speech.ended()
+        if self._inferred is not None and said is self._inferred[1]:
+            self._settle_inferred()
+        self._go_on()
+
+    def tick(self, now: float) -> None:
+        """Time has passed: pauses end, questions are repeated, the unit falls asleep."""
+        self._now = now
+        if isinstance(self.speech.current, Pause) and now >= self._pause_until:
+            self.speech.ended()
+        if self.mode is Mode.WEAK and now >= self._next_beep:
+            self._beep()
+        if not self._asleep:
+            if self._question_due() is not None and now >= cast("float", self._question_due()):
+                self._question_repeated = True
+                self._out.append(Repeated())
+                self.speech.add(self._question())
+            elif self.mode is not Mode.WEAK and now >= self._quiet_since() + SLEEP_S and self.speech.idle:
+                self._asleep = True
+                self._out.append(Symbols())
+        self._go_on()
+
+    def next_timer(self) -> float | None:
+        """When `tick` has something to do, None if never; a `Finished` may come before."""
+        if self.mode is Mode.OFF:
+            return None
+        times = []
+        if isinstance(self.speech.current, Pause):
+            times.append(self._pause_until)
+        if self.mode is Mode.WEAK:
+            times.append(self._next_beep)
+        elif self.speech.idle and not self._asleep:
+            times.append(self._quiet_since() + SLEEP_S)
+            if (due := self._question_due()) is not None:
+                times.append(due)
+        return min(times, default=None)
+
+    def take(self) -> list[Output]:
+        """What has happened since the last call: events, cues that begin now, records and settings to keep."""
+        out, self._out = self._out, []
+        return out
+
+    # --- state
+
+    def dump(self, unfinished: Sequence[Record] = ()) -> Json:
+        """The unit and its game as one JSON object; `unfinished` is what the journal holds for a unit that is off."""
+        rules, game = self.rules, self.game
+        if self.mode in NOT_YET:
+            rules, game = self._unfinished_game(self._unfinished or unfinished)
+        asked, inferred = self._asked, self._inferred[0] if self._inferred else None
+        return {
+            "mode": self.mode.value,
+            "language": self.settings.language,
+            "volume": self.settings.volume,
+            "seed": self._seeds.generator,
+            "errors": self._errors,
+            "low_battery": self.low_battery,
+            "lit": [symbol.value for symbol in self.lit.lit],
+            "asked": [asked.field, asked.touch.value] if asked else None,
+            "inferred": [inferred.figure.value, inferred.field, inferred.touch.value] if inferred else None,
+            "resumed": self._resumed,
+            "repeat": dump_items(self._to_repeat()),
+            "rules": rules.name if rules else None,
+            "game": game.dump() if rules else None,
+        }
+
+    def restore(self, row: Json, now: float = 0.0) -> None:
+        """Go on from a `dump()`: the lights are as they were, and what was being said is not.
+
+        Raises:
+            StateError: naming the key that is wrong.
+        """
+        try:
+            mode = Mode(row["mode"])
+            settings = Settings(row["language"], row["volume"]).checked()
+            seed, errors = int(row["seed"]), int(row["errors"])
+            low_battery, resumed, name, game = bool(row["low_battery"]), bool(row["resumed"]), row["rules"], row["game"]
+            lit, repeatable = tuple(map(Symbol, row["lit"])), load_items(row["repeat"])
+            asked = Grip(self._field(row["asked"][0]), Touch(row["asked"][1])) if row["asked"] else None
+            inferred = row["inferred"]
+            contact = Contact(Figure(inferred[0]), self._field(inferred[1]), Touch(inferred[2])) if inferred else None
+        except KeyError as error:
+            raise StateError(f"state: {error.args[0]} is missing") from error
+        except (ValueError, TypeError, IndexError) as error:
+            raise StateError(f"state: {error}") from error
+        self._now = self._last_input = self._idle_since = now
+        self._restore_game(mode, name, game)
+        self._seeds.generator, self._errors, self.low_battery, self._resumed = seed, errors, low_battery, resumed
+        self.mode, self.settings, self.speech.texts = mode, settings, self._load_texts(settings.language)
+        self._asked, self._repeatable = asked, repeatable
+        if mode is Mode.GREETING:
+            self._greet()
+        elif mode is Mode.WEAK:
+            self._weaken()
+        else:
+            self.speech.add([Symbols(lit)])
+        if contact is not None:
+            self._say_inferred(contact)
+        self._go_on()
+
+    def _restore_game(self, mode: Mode, name: object, row: Any) -> None:
+        """The game under way, or the one that will go on after the greeting; it is recorded from here on."""
+        rules = self._rules_named(name) if name is not None else None
+        game: Any = rules.load(row) if rules else None
+        fits = {Mode.PLAYING: rules and not rules.over(game), Mode.OVER: rules and rules.over(game)}
+        if not fits.get(mode, mode in NOT_YET or rules is None):
+            raise StateError(f"state: mode {mode.value} does not go with this game of {name}")
+        if rules is None:
+            return
+        self._begin(rules, game)
+        if mode is Mode.OVER:
+            self._out.append(Ended("over"))
+        elif mode in NOT_YET:
+            self._unfinished = [Begun(rules.name, game.dump())]
+            self.rules = self.game = None
+
+    def _field(self, name: object) -> str:
+        if name not in self.title.fields:
+            raise ValueError(f"{name!r} is no field")
+        return str(name)
+
+    def _rules_named(self, name: object) -> Rules[Any]:
+        for rules in (self.title.intro, self.title.game):
+            if rules.name == name:
+                return rules
+        raise StateError(f"state: rules must be {self.title.intro.name} or {self.title.game.name}, is {name!r}")
+
+    def _next_seed(self) -> int:
+        return int(next_random(self._seeds) * 2**53)
+
+    # --- power-on
+
+    def _weaken(self) -> None:
+        self.mode = Mode.WEAK
+        self.speech.add([Symbols((Symbol.ARIKI,), blink=True)])
+        self._beep()
+
+    def _greet(self) -> None:
+        self.mode = Mode.GREETING
+        self._out += self.speech.clear()
+        self.speech.add([Symbols(SYMBOLS), Sound(SoundName.GREETING), Symbols()])
+
+    def _greeted(self) -> None:
+        if self._misconfigured:
+            self._misconfigured = False
+            self.speech.add([say("misconfigured")])
+        if self._unfinished and self._resume():
+            return
+        self._become_ready()
+        if self.low_battery:
+            self.speech.add([say("batteries-weak", rank=Rank.CHATTER)])
+        self.speech.add([say("welcome", rank=Rank.CHATTER), say("how-to-start", rank=Rank.CHATTER)])
+
+    def _become_ready(self) -> None:
+        self.mode = Mode.READY
+        self._resumed, self._give_up_until, self._asked = False, -1.0, None
+        self.rules = self.game = None
+        self._errors = 0
+        self._repeatable, self._told = [], ()
+        self._out.append(Ready())
+
+    def _resume(self) -> bool:
+        rules, game = self._unfinished_game(self._unfinished)
+        self._unfinished = ()
+        if rules is None:
+            return False
+        self.mode, self.rules, self.game = Mode.PLAYING, rules, game
+        self._out.append(Resumed(rules.last(game), rules.pending(game)))
+        self._repeatable = [say("goes-on", rank=Rank.CHATTER), *self.title.script.resumed(game), *self._question()]
+        self.speech.add(self._repeatable)
+        self._resumed = True
+        return True
+
+    def _unfinished_game(self, records: Sequence[Record]) -> tuple[Rules[Any] | None, Any]:
+        """What the records lead to: rules and state; no rules if it is nothing to go on with."""
+        if not records:
+            return None, None
+        try:
+            rules = self._rules_named(cast("Begun", records[0]).rules)
+            game, _ = kernel.replay(rules, records, compare=False)
+        except StateError as error:
+            self.problem = f"the unfinished game cannot go on: {error}"
+            return None, None
+        return (rules, game) if rules.resumes and not rules.over(game) else (None, None)
+
+    def _give_up(self) -> None:
+        self._out.append(Ended("stopped"))
+        self._out += self.speech.clear()
+        self.speech.add([Symbols(), say("given-up", rank=Rank.CHATTER)])
+        self._become_ready()
+
+    # --- who it was
+
+    def _recognise(self, grip: Grip) -> None:
+        if grip.touch is Touch.ROCK:
+            self._rock(Contact(identify(grip.likelihood, UNKNOWN).figure or FIGURES[0], grip.field, grip.touch))
+            return
+        playing = self.mode is Mode.PLAYING and self.rules is not None
+        prior = self.rules.prior(self.game, grip.field, grip.touch) if playing and self.rules else UNKNOWN
+        who = identify(grip.likelihood, prior)
+        if who.figure is None:
+            reasons = {self._refusal(Contact(figure, grip.field, grip.touch)) for figure in FIGURES}
+            if len(reasons) == 1 and (reason := reasons.pop()) is not None:
+                self._reject(reason)
+            else:
+                self._ask_who(grip)
+            return
+        contact = Contact(who.figure, grip.field, grip.touch)
+        if who.inferred and self._refusal(contact) is None:
+            self._out.append(FigureInferred(who.figure))
+            self._out += self.speech.give_way()
+            self._say_inferred(contact)
+        else:
+            self._contact(contact)
+
+    def _say_inferred(self, contact: Contact) -> None:
+        line = "explores" if contact.touch is Touch.EXPLORE else "inferred"
+        (spoken,) = self.speech.add([say(line, rank=Rank.CHATTER, figure=contact.figure)])
+        self._inferred = contact, cast("Say", spoken)
+
+    def _refusal(self, contact: Contact) -> str | None:
+        """Why this contact would be rejected, None if it would be accepted; nothing changes."""
+        try:
+            if self.mode is Mode.PLAYING and self.rules is not None:
+                self.rules.accept(self.game.clone(), contact, Chance())
+            else:
+                self.title.game.start(contact, 0)
+        except kernel.Rejected as refused:
+            return refused.reason
+        return None
+
+    def _settle_inferred(self) -> None:
+        if self._inferred is not None:
+            contact, _ = self._inferred
+            self._inferred = None
+            self._contact(contact)
+
+    def _ask_who(self, grip: Grip) -> None:
+        self._asked = grip
+        self._out.append(WhoAsked())
+        self._out += self.speech.give_way()
+        self.speech.add([say("who")])
+
+    def _answer_who(self, asked: Grip, touch: Touch) -> None:
+        self._asked = None
+        if touch is Touch.EXPLORE:
+            self._ask_who(asked)
+        elif touch is not Touch.ROCK:
+            self._contact(Contact(ANSWERS[touch], asked.field, asked.touch))
+
+    # --- contacts
+
+    def _contact(self, contact: Contact) -> None:
+        seeds = self._seeds.generator
+        try:
+            if self.mode is Mode.PLAYING and self.rules is not None:
+                rules, game, begun = self.rules, self.game, False
+            else:
+                rules, begun = self.title.game, True
+                game = rules.start(contact, self._next_seed())
+            before = game.dump() if begun else None
+            events = rules.accept(game, contact, self.chance)
+        except kernel.Rejected as refused:
+            self._seeds.generator = seeds  # an error before a game makes it no other game
+            self.chance.take_drawn()
+            self._reject(refused.reason)
+            return
+        if before is not None:
+            self._begin(rules, game, before)
+        rows = tuple(each.row() for each in events)
+        self._out.append(Played(contact, self.chance.take_drawn(), rows))
+        self._tell(events)
+        if rules.over(game):
+            self._end()
+
+    def _begin(self, rules: Rules[Any], game: Any, before: Json | None = None) -> None:
+        self.mode, self.rules, self.game, self._asked = Mode.PLAYING, rules, game, None
+        self._out.append(Begun(rules.name, before or game.dump()))
+
+    def _tell(self, events: Sequence[Event]) -> None:
+        self._errors = 0
+        self._resumed, self._give_up_until = False, -1.0
+        self._question_repeated = False
+        self._told = events
+        self._repeatable = []
+        self._out += self.speech.announce()
+        self._out += events
+        self.speech.add(self.title.script.cues(events, self.game))
+
+    def _end(self) -> None:
+        rules = self.rules
+        self._out.append(Ended("over"))
+        if rules is self.title.intro:
+            self._become_ready()
+            return
+        self.mode = Mode.OVER
+        if self.low_battery:
+            self.speech.add([say("batteries-weak")])
+
+    def _reject(self, reason: str) -> None:
+        self._errors += 1
+        self._out.append(Rejected(reason))
+        items: list[Item] = [Sound(SoundName.ERROR)]
+        if self._errors >= HINT_AFTER:
+            game = self.game if self.mode is Mode.PLAYING else None
+            items += self.title.script.hint(game, reason)
+        self._out += self.speech.cut_in(items)
+
+    def _rock(self, contact: Contact) -> None:
+        self._out += self.speech.announce()
+        rules = self.rules
+        if self.mode is Mode.PLAYING and rules is self.title.game:
+            events = rules.rock(self.game, contact)
+            self._out += events
+            self._repeatable = [*self.title.script.cues(events, self.game), *self._question()]
+            self.speech.add(self.title.script.cues(events, self.game))
+            return
+        self._out.append(Signals())
+        self.speech.add(SIGNALS)
+
+    # --- the push button
+
+    def _long_press(self) -> None:
+        if self.mode is Mode.OVER:
+            self._out += self.speech.clear()
+            self.speech.add([Symbols(), say("how-to-start", rank=Rank.CHATTER)])
+            self._become_ready()
+        else:
+            self._louder()
+
+    def _louder(self) -> None:
+        level = self.settings.volume % VOLUMES + 1
+        self._change(Settings(self.settings.language, level))
+        self._out.append(Volume(level))
+        self._out += self.speech.give_way()
+        self.speech.add([say("volume", volume=level)])
+
+    def _repeat(self) -> None:
+        self._out.append(Repeated())
+        self._out += self.speech.again()
+        self.speech.add(self._to_repeat())
+        if self._asked is not None:
+            self.speech.add([say("who")])
+
+    def _to_repeat(self) -> list[Item]:
+        """The last announcement, numbers spoken."""
+        return self._repeatable or self.title.script.cues(self._told, self.game, repeat=True)
+
+    # --- settings: the button held at power-on
+
+    def _enter_settings(self) -> None:
+        self.mode = Mode.SETTINGS
+        self.speech.add([Symbols(SYMBOLS)])
+        self.speech.add([say("settings")])
+
+    def _set(self, touch: Touch) -> None:
+        self._out += self.speech.clear()
+        if touch in (Touch.ONE, Touch.TWO):
+            language = LANGUAGES[touch.number - 1]
+            self.speech.texts = self._load_texts(language)
+            self._change(Settings(language, self.settings.volume))
+            self.speech.add([say("language"), say("settings")])
+        elif touch is Touch.THREE:
+            self._louder()
+        elif touch is Touch.EXPLORE:
+            self.speech.add(self_test(len(self.faults)))
+        elif touch is Touch.ROCK:
+            self.speech.add([say("settings")])
+        else:
+            self._out.append(Rejected("not_expected"))
+            self.speech.add([Sound(SoundName.ERROR), say("settings")])
+
+    def _change(self, settings: Settings) -> None:
+        self.settings = settings
+        self._out.append(settings)
+
+    # --- speech and time
+
+    def _question(self) -> list[Item]:
+        return self.title.script.question(self.game) if self.mode is Mode.PLAYING else []
+
+    def _question_due(self) -> float | None:
+        waiting = self.mode is Mode.PLAYING and not self._question_repeated and self.speech.idle
+        if not waiting or not self._question():
+            return None
+        return self._quiet_since() + REPEAT_QUESTION_S
+
+    def _quiet_since(self) -> float:
+        return max(self._last_input, self._idle_since)
+
+    def _touched(self, now: float) -> None:
+        self._now = self._last_input = now
+        if self._asleep:
+            self._asleep = False
+            self._out.append(self.lit)
+
+    def _beep(self) -> None:
+        self._next_beep = self._now + BEEP_EVERY_S
+        self.speech.add([Sound(SoundName.BEEP)])
+
+    def _go_on(self) -> None:
+        """Begin what comes next; the greeting's end and pauses are noticed here."""
+        for cue in self.speech.begin():
+            if isinstance(cue, Symbols):
+                if cue == self.lit:
+                    continue
+                self.lit = cue
+            self._out.append(cue)
+        if isinstance(self.speech.current, Pause):
+            self._pause_until = self._now + self.speech.current.ms / 1000
+        if self.speech.idle:
+            self._idle_since = self._now
+            if self.mode is Mode.GREETING:
+                self._greeted()
+                self._go_on()

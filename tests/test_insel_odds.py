@@ -41,7 +41,7 @@ KINDS = (
     *("site", "relics", "guardian", "demand", "cards", "beachcomber", "spawn", "attack", "place", "fight"),
     *("gnome_relic", "gnome_cards", "golem_tablet"),
 )
-GAMES = 28
+GAMES = 24
 """Of each level."""
 DRAWS = 4000
 """Of each kind at least."""
@@ -398,7 +398,7 @@ NOT_DRAWN = {("griffin", "strength_relics"), ("gnome", "twice_points"), ("dragon
 
 
 def mutations() -> Iterator[tuple[str, str, Numbers]]:
-    """Every number that draws depend on, a tenth more, or one more where it counts turns and relics."""
+    """Every number that draws depend on, a tenth more, at least one more where it counts turns or relics."""
     for table, kind in DRAWN_FROM.items():
         for key, value in NUMBERS[table].items():
             if key in ("grade", "source") or (table, key) in NOT_DRAWN:
@@ -416,7 +416,7 @@ def mutations() -> Iterator[tuple[str, str, Numbers]]:
                     "sooner_every_turns",
                     "sooner_each_fed",
                 )
-                holder[last] = holder[last] + 1 if counts else holder[last] * 1.1
+                holder[last] += max(1, round(holder[last] / 10)) if counts else holder[last] / 10
                 yield f"{table}.{key}{list(path)}", ELSEWHERE.get((table, key), kind), changed
 
 

@@ -265,9 +265,9 @@ def test_text_on_a_terminal_without_umlauts() -> None:
 
 
 def test_a_reader_that_goes_away_is_no_error() -> None:
-    script = f"{sys.executable} -c '{VOLCANO[2]}' console --json | head -n 1"
+    script = '"$0" -c "$1" console --json | head -n 1'
     ended = subprocess.run(
-        ["/bin/sh", "-c", script],
+        ["/bin/sh", "-c", script, sys.executable, VOLCANO[2]],
         input=SCRIPT.encode() * 20,
         capture_output=True,
         timeout=60,

@@ -46,8 +46,8 @@ HABITS: Mapping[str, Habit] = MappingProxyType(
         habit.name: habit
         for habit in (
             Habit("explorer", discover=1.7, gather=1.3, people=1.4, give=0.9, fight=0.7, save=0.8),
-            Habit("builder", give=1.4, lay=1.3, fight=0.6),
-            Habit("fighter", give=0.8, fight=1.8, save=0.8),
+            Habit("builder", gather=1.1, give=1.2, lay=1.2, fight=0.85),
+            Habit("fighter", give=0.8, fight=1.6, save=0.8),
             Habit("cooperative", give=1.1, lay=1.2, save=2.0),
         )
     }

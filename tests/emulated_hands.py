@@ -1,0 +1,93 @@
+"""`volcano run --mock` with a socket that moves the emulated hands: for tests only, and no part of what is installed.
+
+It is put on a test's card and started by a drop-in of the service in place of `volcano`. Each line from the socket is
+one JSON list, a method of `Hands` and its arguments, or ["press", true]; every row of the volcano goes back as a line.
+Time runs `SPEED` times faster.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sys
+import threading
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from firmware import cli
+from firmware.hal import backends
+from firmware.loop import Loop
+
+if TYPE_CHECKING:
+    from firmware.hal.backends import MockHardware
+
+SPEED = 10.0
+
+
+class Gate:
+    """The socket: what comes in is done in the loop's thread, what the volcano tells goes out to everybody."""
+
+    def __init__(self, path: Path) -> None:
+        self.mock: MockHardware | None = None
+        self.loop: Loop | None = None
+        self._files: list[Any] = []
+        self._server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        path.unlink(missing_ok=True)
+        self._server.bind(str(path))
+        self._server.listen()
+
+    def serve(self) -> None:
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self) -> None:
+        while True:
+            connection, _ = self._server.accept()
+            file = connection.makefile("rw", encoding="utf-8", buffering=1)
+            self._files.append(file)
+            threading.Thread(target=self._listen, args=(file,), daemon=True).start()
+
+    def _listen(self, file: Any) -> None:
+        for line in file:
+            assert self.loop is not None
+            self.loop.submit(partial(self._move, *json.loads(line)))
+
+    def _move(self, name: str, *arguments: Any) -> None:
+        assert self.mock is not None
+        if name == "press":
+            self.mock.press(*arguments)
+        else:
+            getattr(self.mock.hands, name)(*arguments)
+
+    def tell(self, row: Any) -> None:
+        for file in list(self._files):
+            try:
+                file.write(json.dumps(row) + "\n")
+            except OSError:
+                self._files.remove(file)
+
+
+def main() -> int:
+    """Start the volcano, with the gate in place of fingers and ears."""
+    gate = Gate(Path(os.environ["RUNTIME_DIRECTORY"]) / "hands")
+    open_mock, make_loop = backends.mock_hardware, Loop.__init__
+
+    def mock_hardware(*arguments: Any, **more: Any) -> MockHardware:
+        gate.mock = open_mock(*arguments, **more)
+        return gate.mock
+
+    def loop(self: Loop, *arguments: Any, **more: Any) -> None:
+        make_loop(self, *arguments, **more)
+        gate.loop = self
+        self.listen(gate.tell)
+        gate.serve()
+
+    backends.mock_hardware = mock_hardware
+    Loop.__init__ = loop  # type: ignore[method-assign]
+    cli._Setting = partial(cli._Setting, speed=SPEED)  # type: ignore[misc, assignment]
+    return cli.main(sys.argv[1:])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -92,7 +92,7 @@ function schedule(cue, buffer) {
   const now = context.currentTime;
   const due = now - (performance.now() - cue.toldAt) / 1000 + LEAD_S;
   if (ends - due > LATE_S) fade(FADE_S);
-  const at = Math.max(ends, due);
+  const at = ends > now ? ends : due; // what still sounds is joined
   const missed = now - at > LATE_S ? now - at : 0;
   if (missed >= buffer.duration) return;
   const source = new AudioBufferSourceNode(context, { buffer });

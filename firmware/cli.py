@@ -18,6 +18,7 @@ from firmware.audio.command import Surroundings, add_sounds_command
 from firmware.audio.pack import load_pack, packs_folder
 from firmware.audio.player import SilentPlayer
 from firmware.catalogue import load, sounds_folder
+from firmware.owner.command import add_owner_commands
 from firmware.terms import Say, Sound, VolcanoError
 
 if TYPE_CHECKING:
@@ -117,6 +118,7 @@ def _parser() -> argparse.ArgumentParser:
     console.add_argument("--board", type=Path, metavar="FILE", help="an owner's copy of board.toml")
     console.add_argument("--tuning", type=Path, metavar="FILE", help="an owner's copy of tuning.toml")
 
+    add_owner_commands(commands)
     add_sounds_command(commands, Surroundings(("de", "en"), load, voices_file, time.monotonic, time.sleep))
 
     replay = _command(commands, "replay", _replay, "play a recorded game again and compare, event by event")

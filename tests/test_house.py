@@ -53,6 +53,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "check": (*STAGE, "hal", "audio"),
     "calibrate": (*STAGE, "hal", "audio"),
     "service": ("terms", "config", "game.kernel", "game.registry", "hal.wiring"),
+    "owner": (*GAME, "game", "owner"),
     "cli": ("",),
 }
 """Module or folder -> what of the firmware it may know; the longest name that fits decides."""

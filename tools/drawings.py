@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from firmware.game.insel.tuning import OWN_TUNING, load_tuning
+from firmware.owner.overview import Overview
+from firmware.owner.printed import present
 from firmware.page.drawing import draw_alone, read_island
 
 ROOT = Path(__file__).parent.parent
@@ -14,7 +17,12 @@ def island() -> str:
     return draw_alone(read_island(ROOT / "firmware/game/insel/board.toml"))
 
 
-PICTURES = {"island.svg": island}
+def overview() -> str:
+    """The overview board with the numbers that come with the game."""
+    return Overview(load_tuning(), present(OWN_TUNING.read_text(encoding="utf-8")), "en").draw()
+
+
+PICTURES = {"island.svg": island, "overview.svg": overview}
 
 
 def main() -> None:

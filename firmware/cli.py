@@ -17,6 +17,7 @@ from firmware import __version__
 from firmware.audio.command import Surroundings, add_sounds_command
 from firmware.audio.pack import load_pack, packs_folder
 from firmware.audio.player import SilentPlayer
+from firmware.balance.command import add_balance_command
 from firmware.catalogue import load, sounds_folder
 from firmware.owner.command import add_owner_commands
 from firmware.terms import Say, Sound, VolcanoError
@@ -120,6 +121,8 @@ def _parser() -> argparse.ArgumentParser:
 
     add_owner_commands(commands)
     add_sounds_command(commands, Surroundings(("de", "en"), load, voices_file, time.monotonic, time.sleep))
+
+    add_balance_command(commands, time.monotonic)
 
     replay = _command(commands, "replay", _replay, "play a recorded game again and compare, event by event")
     replay.add_argument("file", type=Path, metavar="FILE", help="a journal")

@@ -54,6 +54,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "calibrate": (*STAGE, "hal", "audio"),
     "service": ("terms", "config", "game.kernel", "game.registry", "hal.wiring"),
     "owner": (*GAME, "game", "owner"),
+    "balance": ("terms", "catalogue", "console", "game.insel", "game.registry", "balance"),
     "cli": ("",),
 }
 """Module or folder -> what of the firmware it may know; the longest name that fits decides."""
@@ -67,6 +68,8 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
     "pygame": ("audio.mixer",),
     "numpy": ("audio.build", "audio.cries", "audio.effects", "audio.mastering", "audio.synthesis"),
     "py_nanotts": ("audio.engines",),
+    "matplotlib": ("balance.plots",),
+    "distributed": ("balance.workers",),
     "starlette": ("page.server",),
     "uvicorn": ("page.server",),
     "asyncio": ("page.server",),

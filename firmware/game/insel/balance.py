@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 
     from firmware.game.insel.bots import Player
     from firmware.game.insel.material import Material
+    from firmware.game.insel.moves import Move
     from firmware.game.insel.state import InselState
     from firmware.game.kernel import Event
+    from firmware.game.kernel import Outcome as Drawn
     from firmware.terms import Contact
 
 MOST_TURNS: Final = 2000
@@ -35,6 +37,8 @@ SAMPLE_TURNS: Final = 10
 """The creatures on the island are counted every so many turns."""
 SOURCES: Final = ("ariki", "tablets granted", "tablets laid", "statues awakened", "beachcomber", "creatures")
 """Where points come from (rulebook, Overview of the points)."""
+BOTS: Final = ("mixed", "random", *HABITS, *SKILLS)
+"""What `Contest.bots` may be."""
 Z95: Final = 1.96
 """Half width of a 95 % interval in standard errors."""
 
@@ -48,6 +52,17 @@ class Contest:
     seed: int = 0
     bots: str = "mixed"
     """``mixed``, ``random``, a habit or a skill (then all have it)."""
+
+    def __post_init__(self) -> None:
+        """Check the numbers.
+
+        Raises:
+            VolcanoError: no such game can be played.
+        """
+        if not 1 <= self.players <= len(FIGURES):
+            raise VolcanoError(f"--players: must be 1 to {len(FIGURES)}, is {self.players}")
+        if self.bots not in BOTS:
+            raise VolcanoError(f"--bots: must be one of {', '.join(BOTS)}, is {self.bots!r}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,13 +126,19 @@ def line_up(contest: Contest, number: int, draws: _Draws) -> list[tuple[str, str
     return seats
 
 
-BOTS: Final = ("mixed", "random", *HABITS, *SKILLS)
-"""What `Contest.bots` may be."""
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One move and, if it touches the board, its contact with what the volcano told and drew."""
+
+    move: Move
+    contact: Contact | None = None
+    events: Sequence[Event] = ()
+    draws: tuple[tuple[str, Drawn], ...] = ()
 
 
 @dataclass(slots=True)
 class Game:
-    """One game being played: `step` carries out one move, `contacts` are what the volcano would have felt."""
+    """One game being played. `contacts` counts what the volcano has felt."""
 
     rules: InselRules
     table: Table
@@ -128,26 +149,23 @@ class Game:
     chance: Chance = field(default_factory=Chance)
     contacts: int = 0
 
-    def step(self) -> tuple[Contact, Sequence[Event]] | None:
-        """The next move; its contact with the volcano's answer, None if it was the players' own affair."""
+    def step(self) -> Step:
+        """Carry out the next move; one with a contact has the volcano's answer and draws."""
         table = self.table
         move = self.players[table.seat].choose(table.view(), table.moves)
         contact = table.play(move)
         if contact is None:
-            return None
+            return Step(move)
         if self.state is None:
             self.state = self.rules.start(contact, self.seed)
         events = self.rules.accept(self.state, contact, self.chance)
-        self.chance.drawn.clear()
         table.hear(contact, events)
         self.contacts += 1
-        return contact, events
+        return Step(move, contact, events, self.chance.take_drawn())
 
 
 def new_game(contest: Contest, number: int, rules: InselRules, material: Material) -> Game:
     """Set up one game."""
-    if not 1 <= contest.players <= len(FIGURES):
-        raise VolcanoError(f"--players: must be 1 to {len(FIGURES)}, is {contest.players}")
     draws = _Draws(game_seed(contest, number))
     seats = line_up(contest, number, draws)
     table = Table(
@@ -175,8 +193,8 @@ def play(contest: Contest, number: int, rules: InselRules, material: Material) -
     creatures: list[int] = []
     while not game.table.over and island.turn < MOST_TURNS:
         step = game.step()
-        if step is not None:
-            _count(step[1], sources)
+        if step.contact is not None:
+            _count(step.events, sources)
             if island.turn // SAMPLE_TURNS > len(creatures):
                 creatures.append(len(island.creatures))
     end, state = island.end, game.state

@@ -34,7 +34,7 @@ class Island:
 
     board: Board
     turn: int = 0
-    """Turns so far, all figures together."""
+    """Turns so far, all figures together; an Explore that only ended the turn before, and with it the game, counts."""
     places: dict[Figure, str] = field(default_factory=dict)
     sites: dict[str, str] = field(default_factory=dict)
     """Discovered field -> relic site or person."""

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from firmware.audio import mastering
+from firmware.audio import engines, mastering
 from firmware.audio.characters import Voice, load_cast, speak
 from firmware.audio.engines import EngineError, Espeak, Pcm, Pico, find_engine
 from firmware.audio.mastering import RATE_HZ
@@ -200,6 +200,28 @@ def test_words_are_respelled_as_whole_words(tmp_path: Path) -> None:
     english = load_cast(path).languages["en"]
     assert english.written("Ariki's path, Arikis, the Ariki.") == "Areekee's path, Arikis, the Areekee."
     assert english.speakers == {"pico": "en-GB"}
+
+
+PHONEMES = (
+    ("de", "Ariki", '?a."Ri:.ki:'),
+    ("de", "Triton", '"tRi:.tOn'),
+    ("de", "Greif", '"gRa_If'),
+    ("en", "Ariki", r'@."r\\i:.ki:'),
+)
+"""How the island's names are to be said, in Pico's X-SAMPA."""
+
+
+@pytest.mark.parametrize(("code", "name", "phonemes"), PHONEMES)
+def test_pico_says_the_island_s_names_as_they_are_said(
+    code: str, name: str, phonemes: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the name sounds like as it is written for Pico is, sample for sample, what its phonemes sound like."""
+    language = load_cast(VOICES).languages[code]
+    speaker = language.speakers["pico"]
+    written = Pico().render(language.written(f"{name}."), speaker, pitch=1, tempo=1)
+    monkeypatch.setattr(engines, "_plain", lambda text: text)  # let Pico's own mark-up through
+    spoken = f"<phoneme alphabet='xsampa' ph='{phonemes}'/>."
+    assert written == Pico().render(spoken, speaker, pitch=1, tempo=1)
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from firmware.hal.backends import MockHardware
     from firmware.hal.bus import Bus
     from firmware.terms import Cue
-    from firmware.unit import Settings
+    from firmware.unit_events import Settings
 
 Buffer = bytes | bytearray
 
@@ -361,6 +361,13 @@ def _resident_mib(command: list[str], after_s: float) -> float:
     return float(next(line.split()[1] for line in lines if line.startswith("VmRSS"))) / 1024
 
 
+def sound() -> list[Figures]:
+    """From a cue to Sound.play(), and what the firmware weighs that has spoken for a while."""
+    import bench_sound  # noqa: PLC0415 - it knows this file
+
+    return bench_sound.measure()
+
+
 # --- arithmetic and report
 
 
@@ -407,6 +414,7 @@ def main() -> int:
         "start": lambda: start(options.starts),
         "emulator": lambda: emulator(options.seconds),
         "memory": memory,
+        "sound": sound,
     }
     parser = argparse.ArgumentParser(prog="tools/bench", description=__doc__)
     parser.add_argument("what", nargs="*", metavar="WHAT", help=f"of {', '.join(measures)} (default: all)")

@@ -72,7 +72,7 @@ class Pico:
             "text, voice=voice, pitch=float(pitch), speed=float(speed), volume=0.5))"
         )
         command = [sys.executable, "-c", program, speaker, f"{pitch:.4f}", f"{tempo:.4f}"]
-        return Pcm(_output(command, text.replace("<", " "), self.name), 16_000)
+        return Pcm(_output(command, _plain(text), self.name), 16_000)
 
 
 class Espeak:
@@ -118,6 +118,11 @@ def find_engine(name: str = "") -> Engine:
         f"the engine {name or 'that speaks'} is missing: install the package py-nanotts (pip install volcano[sounds]), "
         "or espeak-ng (apt install espeak-ng)"
     )
+
+
+def _plain(text: str) -> str:
+    """A text in which Pico finds no mark-up."""
+    return text.replace("<", " ")
 
 
 def _output(command: list[str], text: str, engine: str) -> bytes:

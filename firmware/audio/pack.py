@@ -131,6 +131,10 @@ class Pack:
         clip = self.find(cue)
         return nominal_ms(cue) if clip is None else clip.duration_ms
 
+    def clips(self) -> Iterator[Clip]:
+        """Every clip once."""
+        yield from dict.fromkeys((*self._speech.values(), *self._sounds.values()))
+
     def __len__(self) -> int:
         return len(self._speech) + len(self._sounds)
 

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 import urllib.request
 from contextlib import contextmanager
 from pathlib import Path
@@ -254,6 +255,19 @@ def test_touching_without_a_figure_on_the_board_is_explained(
     page.wait(lambda: "Schwarz steht neben dem Brett" in page.find("#hint").text, "place it")
     table.machine.turn()
     assert table.hands.done == []
+
+
+def test_a_click_on_a_touch_field_lasts_while_the_volcano_has_not_felt_it(
+    chromium: webdriver.Chrome, table: Playroom, served: str
+) -> None:
+    page = Page(chromium, served)
+    table.room.power(on=True)
+    page.wait(lambda: not page.all("body.off"), "the switch")
+    page.play("white", "beach-s", "explore")
+    page.wait(lambda: page.snapshot()["hold"], "the grip")
+    held_since = time.monotonic()
+    page.wait(lambda: not page.snapshot()["hold"], "the release")
+    assert time.monotonic() - held_since > 1.2
 
 
 def test_everything_can_be_done_with_keys(chromium: webdriver.Chrome, table: Playroom, served: str) -> None:

@@ -343,7 +343,6 @@ def test_a_cue_that_comes_much_too_early_takes_over(scene: tuple[Stage, Page]) -
     page.wait(lambda: stage.heard(stage.short), "the next line")
     (cut,), (heard,) = stage.heard(stage.long), stage.heard(stage.short)
     assert cut.end_ms < heard.begin_ms
-    assert stage.ear.steps()[-1] == heard
 
 
 def test_the_volume_is_the_units(scene: tuple[Stage, Page]) -> None:

@@ -14,6 +14,7 @@ import * as speech from "./speech.js";
 import { fieldName, getLanguage, setLanguage, word } from "./words.js";
 
 const SHORTEST_HOLD_MS = 400; // a newcomer's click still becomes a touch that the sensors see settle
+const LONGEST_CLICK_MS = 1500; // on a busy machine they see it later: a click lasts until something happens, but no longer
 const BETWEEN_HOLDS_MS = 200; // the finger must be seen lifted before the next touch
 const FIGURE_KEYS = { w: "white", r: "red", g: "green", b: "black" };
 const TOUCH_KEYS = { 1: "one", 2: "two", 3: "three", e: "explore", f: "fire" };
@@ -109,6 +110,7 @@ function hear(row, past) {
     default:
   }
   hints.event(row, past);
+  if (!past) happens();
   if (!past) island.nameFields(room.figures);
 }
 
@@ -238,6 +240,12 @@ function chooseField(field) {
   else hint(word("hint_choose"), true);
 }
 
+let happens = () => {};
+/** Kept when the volcano tells the next event. */
+function nextEvent() {
+  return new Promise((done) => { happens = done; });
+}
+
 /** Grip the selected figure and touch, until the returned function is called (and a moment longer after a click). */
 function touch(name) {
   if (!room.on) return refuse("hint_first_on", {}, id("switch"));
@@ -247,10 +255,12 @@ function touch(name) {
   let lift;
   const lifted = new Promise((done) => { lift = done; });
   hand(async () => {
+    const felt = nextEvent();
     if (!(await send({ do: "hold", figure, touch: name }))) return;
     const began = performance.now();
     await lifted;
     await pause(began + SHORTEST_HOLD_MS - performance.now());
+    await Promise.race([felt, pause(began + LONGEST_CLICK_MS - performance.now())]);
     await send({ do: "release" });
     await pause(BETWEEN_HOLDS_MS);
   });

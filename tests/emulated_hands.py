@@ -1,7 +1,7 @@
 """`volcano run --mock` with a socket that moves the emulated hands: for tests only, and no part of what is installed.
 
 It is put on a test's card and started by a drop-in of the service in place of `volcano`. Each line from the socket is
-one JSON list, a method of `Hands` and its arguments, or ["press", true]; every row of the volcano goes back as a line.
+one JSON list, a method of `Hands` and its arguments, or ["press", true]; every row since the start goes back as a line.
 Time runs `SPEED` times faster.
 """
 
@@ -32,7 +32,9 @@ class Gate:
     def __init__(self, path: Path) -> None:
         self.mock: MockHardware | None = None
         self.loop: Loop | None = None
-        self._files: list[Any] = []
+        self._told: list[bytes] = []
+        self._connections: list[socket.socket] = []
+        self._lock = threading.Lock()
         self._server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         path.unlink(missing_ok=True)
         self._server.bind(str(path))
@@ -44,14 +46,16 @@ class Gate:
     def _serve(self) -> None:
         while True:
             connection, _ = self._server.accept()
-            file = connection.makefile("rw", encoding="utf-8", buffering=1)
-            self._files.append(file)
-            threading.Thread(target=self._listen, args=(file,), daemon=True).start()
+            with self._lock:
+                connection.sendall(b"".join(self._told))
+                self._connections.append(connection)
+            threading.Thread(target=self._listen, args=(connection,), daemon=True).start()
 
-    def _listen(self, file: Any) -> None:
-        for line in file:
-            assert self.loop is not None
-            self.loop.submit(partial(self._move, *json.loads(line)))
+    def _listen(self, connection: socket.socket) -> None:
+        with connection.makefile("r", encoding="utf-8") as lines:
+            for line in lines:
+                assert self.loop is not None
+                self.loop.submit(partial(self._move, *json.loads(line)))
 
     def _move(self, name: str, *arguments: Any) -> None:
         assert self.mock is not None
@@ -61,11 +65,14 @@ class Gate:
             getattr(self.mock.hands, name)(*arguments)
 
     def tell(self, row: Any) -> None:
-        for file in list(self._files):
-            try:
-                file.write(json.dumps(row) + "\n")
-            except OSError:
-                self._files.remove(file)
+        line = json.dumps(row).encode() + b"\n"
+        with self._lock:
+            self._told.append(line)
+            for connection in list(self._connections):
+                try:
+                    connection.sendall(line)
+                except OSError:
+                    self._connections.remove(connection)
 
 
 def main() -> int:

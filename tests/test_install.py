@@ -1,0 +1,207 @@
+"""tools/install: what it says, and what it does to a card (slow: a Debian root under systemd-nspawn, as root)."""
+
+from __future__ import annotations
+
+import configparser
+import hashlib
+import os
+import stat
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+from pi_root import CONFIG_TXT, ROOT, Card
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+INSTALL = ROOT / "tools/install"
+UNIT = ROOT / "systemd/volcano.service"
+PAGE = ROOT / "systemd/volcano.service.d/page.conf"
+SUITES = os.environ.get("VOLCANO_SUITES", "trixie").split()
+"""Raspberry Pi OS is built from the newest; VOLCANO_SUITES="bookworm trixie" proves both."""
+KEPT = ("/etc/volcano.toml", "/var/lib/volcano")
+
+
+def install(*options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [INSTALL, *options], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL, timeout=60
+    )
+
+
+# --- what it says
+
+
+def test_help_does_nothing_else() -> None:
+    done = install("--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("usage: sudo tools/install")
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "words"),
+    [
+        (["--purge"], 1, "--purge goes with --uninstall"),
+        (["--audio", "gramophone"], 1, "must be max98357a, headphones or keep, is 'gramophone'"),
+        (["--audio"], 1, "--audio"),
+        (["--sounds", "/nowhere"], 1, "'/nowhere' holds no sound packs"),
+        (["--frobnicate"], 2, "usage: "),
+    ],
+)
+def test_a_wrong_option_is_named(options: list[str], status: int, words: str) -> None:
+    done = install(*options)
+    assert done.returncode == status
+    assert words in done.stderr
+
+
+# --- the units
+
+
+class Keys(configparser.RawConfigParser):
+    """A unit file; a key that is given twice has both values, in lines."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(strict=False, interpolation=None, comment_prefixes=("#",), delimiters=("=",))
+        self.optionxform = str  # type: ignore[assignment, method-assign]
+        self.read_string(path.read_text(encoding="utf-8"))
+
+
+NETWORK = {"PrivateNetwork", "RestrictAddressFamilies", "IPAddressAllow", "IPAddressDeny"}
+
+
+def test_the_page_s_drop_in_lifts_the_network_keys_and_only_those() -> None:
+    unit, page = Keys(UNIT)["Service"], Keys(PAGE)
+    assert page.sections() == ["Service"]
+    assert set(page["Service"]) <= NETWORK
+    assert unit["PrivateNetwork"] == "yes"
+    assert page["Service"]["PrivateNetwork"] == "no"
+
+
+def test_the_service_is_never_given_up_and_waits_for_no_network() -> None:
+    unit = Keys(UNIT)
+    assert unit["Unit"]["StartLimitIntervalSec"] == "0"
+    assert (unit["Service"]["Type"], unit["Service"]["Restart"]) == ("notify", "always")
+    assert "network" not in unit["Unit"]["After"]
+    assert "Requires" not in unit["Unit"]
+
+
+# --- what it does
+
+
+def contents(card: Card) -> dict[str, str]:
+    """Everything under the folders that it may touch: kind, owner, mode and content by path."""
+    found = {}
+    for top in ("etc", "opt", "boot", "var/lib/volcano"):
+        for path in [card.root / top, *(card.root / top).rglob("*")]:
+            if path.is_symlink():
+                what = f"-> {path.readlink()}"
+            elif path.is_file():
+                what = hashlib.sha256(path.read_bytes()).hexdigest()
+            elif path.is_dir():
+                what = "folder"
+            else:
+                continue
+            status = path.lstat()
+            where = f"/{path.relative_to(card.root)}"
+            found[where] = f"{status.st_uid}:{status.st_gid} {stat.filemode(status.st_mode)} {what}"
+    return found
+
+
+def differing(one: dict[str, str], other: dict[str, str]) -> list[str]:
+    """The paths that differ; those of Debian's own account tools' backups and caches left out."""
+    accounts = {f"/etc/{name}{tail}" for name in ("passwd", "group", "shadow", "gshadow") for tail in ("", "-")}
+    paths = {path for path in one.keys() | other.keys() if one.get(path) != other.get(path)}
+    return sorted(paths - accounts)
+
+
+def exposure(said: str) -> float:
+    """The overall exposure level in what systemd-analyze says."""
+    return float(said.rpartition("volcano.service: ")[2].split()[0])
+
+
+def accounts(card: Card) -> Sequence[str]:
+    return [line.partition(":")[0] for line in card.read("/etc/passwd").splitlines()]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("suite", SUITES)
+def test_a_card_is_installed_upgraded_and_cleared(tmp_path: Path, suite: str) -> None:
+    card = Card(tmp_path, suite)
+    card.do("true")  # nspawn makes what it needs
+    bare = contents(card)
+
+    # Dry, nothing is done.
+    said = card.install("--dry-run")
+    assert "would: " in said
+    assert contents(card) == bare
+
+    # Installed: the user, the firmware, the bus and the sound card, the service.
+    said = card.install()
+    assert "restart the Pi once" in said
+    entry = next(line for line in card.read("/etc/passwd").splitlines() if line.startswith("volcano:"))
+    assert entry.endswith("/nologin")
+    assert set(card.do("id", "-nG", "volcano").split()) == {"volcano"}, "the groups come from the unit"
+    version = card.do("runuser", "-u", "volcano", "--", "/opt/volcano/venv/bin/volcano", "--version")
+    assert version.startswith("volcano ")
+    config_txt = card.boot_config.read_text(encoding="utf-8")
+    assert config_txt.startswith(CONFIG_TXT)
+    assert "dtparam=i2c_arm=on,i2c_arm_baudrate=400000" in config_txt
+    assert "dtoverlay=max98357a" in config_txt
+    assert card.path("/etc/systemd/system/sysinit.target.wants/volcano.service").is_symlink()
+    owned = [path for path in (card.root / "opt").rglob("*") if path.lstat().st_uid or path.lstat().st_mode & 0o022]
+    assert [path for path in owned if not path.is_symlink()] == [], "the service must not be able to change itself"
+    assert not [path for path in (card.root / "opt").rglob("*.pth") if "/mnt" in path.read_text(encoding="utf-8")]
+
+    # The unit: no word from systemd-analyze, and the scores.
+    assert card.do("systemd-analyze", "verify", "/etc/systemd/system/volcano.service") == ""
+    score = ("systemd-analyze", "security", "--offline=true", "/etc/systemd/system/volcano.service")
+    alone = exposure(card.do(*score))
+    assert alone <= 1.2
+    card.install("--page")
+    with_page = exposure(card.do(*score))
+    assert alone < with_page <= 2.0
+    print(f"\n{suite}: exposure {alone}, with the page {with_page}")
+
+    # Again: nothing is changed, nothing is made anew.
+    card.install()
+    before = contents(card)
+    times = {path: card.path(path).lstat().st_mtime_ns for path in before}
+    assert "installing" not in card.install()
+    after = contents(card)
+    assert differing(before, after) == []
+    assert [path for path, time in times.items() if card.path(path).lstat().st_mtime_ns != time] == []
+
+    # An upgrade keeps what is the owner's; one that breaks off leaves the old firmware standing.
+    old = card.path("/opt/volcano/venv").readlink()
+    own = {KEPT[0]: 'language = "en"\n', "/var/lib/volcano/running.journal": "a game\n"}
+    for path, text in own.items():
+        card.write(path, text)
+    stamp = card.path(old) / "installed.txt"
+    stamp.write_text("of an older version\n", encoding="utf-8")
+    with pytest.raises(AssertionError, match="failed: "):
+        card.do("env", "PIP_FIND_LINKS=/nowhere", "/mnt/tools/install", "--no-sounds")
+    assert card.path("/opt/volcano/venv").readlink() == old
+    assert card.do("/opt/volcano/venv/bin/volcano", "--version") == version
+    card.install()
+    new = card.path("/opt/volcano/venv").readlink()
+    assert new != old
+    assert [path.name for path in card.path("/opt/volcano/environments").iterdir()] == [new.name]
+    assert {path: card.read(path) for path in own} == own
+
+    # Voices made elsewhere.
+    card.write("/srv/voices/effects/manifest.json", "{}")
+    card.do("/mnt/tools/install", "--sounds", "/srv/voices")
+    copied = card.path("/var/lib/volcano/sounds/effects/manifest.json")
+    assert copied.read_text(encoding="utf-8") == "{}"
+    assert card.do("stat", "-c", "%U", "/var/lib/volcano/sounds/effects/manifest.json").strip() == "volcano"
+
+    # Taken away: all but what is the owner's, then that too.
+    said = card.do("/mnt/tools/install", "--uninstall")
+    assert card.boot_config.read_text(encoding="utf-8") == CONFIG_TXT
+    assert {path: card.read(path) for path in own} == own
+    card.do("/mnt/tools/install", "--uninstall", "--purge")
+    left = differing(bare, contents(card))
+    kept = {"/boot/firmware/config.txt.before-volcano", "/etc/modules-load.d", "/etc/udev/rules.d"}
+    assert set(left) <= kept | {"/etc/systemd/system/sysinit.target.wants"}
+    assert "volcano" not in accounts(card)

@@ -18,7 +18,7 @@ from firmware.audio.build import BuildError, Built, build_effects, build_languag
 from firmware.audio.characters import Cast, Language, Voice
 from firmware.audio.command import Surroundings, add_sounds_command
 from firmware.audio.engines import EngineError, Pcm
-from firmware.audio.pack import EFFECTS, PackError, load_pack, packs_folder, read_manifest
+from firmware.audio.pack import EFFECTS, Clip, PackError, load_pack, packs_folder, read_manifest
 from firmware.terms import SOUND_MS, Args, Say, Sound, SoundName
 
 if TYPE_CHECKING:
@@ -245,6 +245,26 @@ def test_the_first_folder_that_has_a_clip_counts(shop: Workshop, tmp_path: Path)
     assert found
     assert found.path.parent == own / "en"
     assert len(load_pack(tmp_path / "nowhere")) == 0
+
+
+def test_an_owner_s_recording_beside_the_packs_counts_before_them(shop: Workshop) -> None:
+    """As docs/sounds.md shows: a folder that sorts first, with the text letter for letter."""
+    shop.build()
+    own = shop.packs / "a-recordings"
+    own.mkdir()
+    own.joinpath(pack.MANIFEST).write_text(
+        """{"format": 1, "engine": "my aunt", "clips": [
+         {"line": "welcome", "args": {}, "variant": 0, "voice": "narrator", "text": "Welcome!",
+          "file": "welcome.wav", "duration_ms": 1800, "lufs": -18.0, "peak_db": -3.0, "sha256": ""}]}""",
+        encoding="utf-8",
+    )
+    shop.build()
+    found = load_pack(shop.packs)
+    assert found.find(Say("welcome", voice="narrator", text="Welcome!")) == Clip(own / "welcome.wav", 1800)
+    stone = found.find(STONE)
+    assert stone
+    assert stone.path.parent == shop.packs / "en"
+    assert len(list(found.clips())) == len(found) == 3
 
 
 @pytest.mark.parametrize(

@@ -58,6 +58,8 @@ class Island:
     ariki_known: bool = False
     bonus_open: bool = False
     """A statue is awake and the Beachcomber has not yet paid for it."""
+    jumper: Figure | None = None
+    """Whose next Explore continues the turn, by the Hermit's leave."""
     end: told.GameOver | None = None
 
     def place_of(self, site: str) -> str | None:
@@ -86,14 +88,15 @@ class Island:
                         waiting.append(other)
         return found
 
-    def hear(self, contact: Contact, events: Iterable[Event], *, jump: bool = False) -> None:
-        """Follow an accepted contact and what the volcano told of it; `jump` continues a Hermit's turn."""
+    def hear(self, contact: Contact, events: Iterable[Event]) -> None:
+        """Follow an accepted contact and what the volcano told of it."""
         figure = contact.figure
         if figure not in self.places:
             self.island_points[figure] = self.creature_points[figure] = self.triton_fights[figure] = 0
             self.explored[figure] = set()
         if contact.touch is Touch.EXPLORE or figure not in self.places:
-            self.turn += not jump
+            self.turn += figure is not self.jumper  # the figure that the Hermit let jump goes on with its turn
+            self.jumper = None
             self.places[figure] = contact.field
         for event in events:
             follow = _FOLLOW.get(type(event))
@@ -124,6 +127,7 @@ class Island:
             self.gnome_driver,
             self.ariki_known,
             self.bonus_open,
+            self.jumper,
             self.end,
         )
 
@@ -211,6 +215,10 @@ def _strengthened(island: Island, event: told.Strengthened) -> None:
     island.strong.add(event.figure)
 
 
+def _hermit(island: Island, event: told.Hermit) -> None:
+    island.jumper = event.figure
+
+
 def _over(island: Island, event: told.GameOver) -> None:
     island.end = event
 
@@ -233,5 +241,6 @@ _FOLLOW: dict[type[Event], Callable[[Island, Any], None]] = {
     told.DragonAttacks: _attack,
     told.Fought: _fought,
     told.Strengthened: _strengthened,
+    told.Hermit: _hermit,
     told.GameOver: _over,
 }

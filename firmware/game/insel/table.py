@@ -342,7 +342,7 @@ class Table:
 
     def hear(self, contact: Contact, events: Sequence[Event]) -> None:
         """Follow what the volcano answered to the contact of the last move."""
-        self.island.hear(contact, events, jump=self.jump and contact.touch is Touch.EXPLORE)
+        self.island.hear(contact, events)
         self.asked, self.jump, self.choices, self.exchanges = None, False, 0, 0
         for event in events:
             self._hear(event)

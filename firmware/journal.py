@@ -126,6 +126,7 @@ class Store:
         self.warn = warn
         self.running = folder / "running.journal"
         self._settings = folder / "settings.json"
+        self._earlier_settings = folder / "settings-earlier.json"
         self._complained = False
         self._unwritten: list[Record] = []
         """What the disk refused; it is tried again with the next record, so that no record is missing between."""
@@ -197,23 +198,24 @@ class Store:
             old.unlink()
 
     def load_settings(self, default: Settings) -> Settings:
-        """The settings of the last time; `default` if there are none or they are damaged."""
-        try:
-            row = parse_line(self._settings.read_bytes())
-            return type(default)(**row).checked()
-        except FileNotFoundError:
-            return default
-        except (OSError, ValueError, TypeError) as error:
-            self.warn(
-                f"settings: {self._settings} is damaged ({error}); going on with language and volume as configured"
-            )
-            return default
+        """The settings of the last time; the ones before if those are damaged, and `default` if there are none."""
+        for path in (self._settings, self._earlier_settings):
+            try:
+                row = parse_line(path.read_bytes())
+                return type(default)(**row).checked()
+            except FileNotFoundError:
+                continue
+            except (OSError, ValueError, TypeError) as error:
+                self.warn(f"settings: {path} is damaged ({error}); going on with earlier ones or as configured")
+                with self._complaining():
+                    path.replace(_free_name(self.folder, "set-aside", path.suffix))
+        return default
 
     def save_settings(self, settings: Settings) -> None:
-        """Keep the settings."""
+        """Keep the settings, and the ones before."""
         with self._complaining():
             self.folder.mkdir(parents=True, exist_ok=True)
-            _replace(self._settings, checked_line(asdict(settings)))
+            _replace(self._settings, checked_line(asdict(settings)), earlier=self._earlier_settings)
 
     @contextmanager
     def _complaining(self) -> Iterator[None]:
@@ -226,19 +228,21 @@ class Store:
                 self.warn(f"journal: {self.folder} cannot be written: {error.strerror}; the game is not recorded")
 
 
-def _free_name(folder: Path, stem: str) -> Path:
-    taken: Iterable[Path] = folder.glob(f"{stem}-*.journal")
+def _free_name(folder: Path, stem: str, suffix: str = ".journal") -> Path:
+    taken: Iterable[Path] = folder.glob(f"{stem}-*{suffix}")
     numbers = [int(path.stem.rpartition("-")[2]) for path in taken if path.stem.rpartition("-")[2].isdigit()]
-    return folder / f"{stem}-{max(numbers, default=0) + 1:06}.journal"
+    return folder / f"{stem}-{max(numbers, default=0) + 1:06}{suffix}"
 
 
-def _replace(path: Path, data: bytes) -> None:
-    """Atomically: a power cut leaves the old file or the new one."""
+def _replace(path: Path, data: bytes, *, earlier: Path | None = None) -> None:
+    """Atomically: a power cut leaves the old file or the new one. With `earlier` the old one is kept there."""
     new = path.with_suffix(".new")
     with new.open("wb") as file:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
+    if earlier is not None and path.exists():
+        path.replace(earlier)  # a cut between the two leaves the old one there, where it is found
     new.replace(path)
     _sync_folder(path.parent)
 

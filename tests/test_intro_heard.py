@@ -6,14 +6,13 @@ been read from it. So sound and game share one clock, nothing sleeps, and the re
 
 from __future__ import annotations
 
-import fcntl
-import os
 import wave
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from speaker import AHEAD_S, FRAME_BYTES, Speaker
 from table import TITLE, Rows, Table, texts
 from test_intro import TURNS
 
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-FRAME_BYTES = 2
 POLL_FRAMES = RATE_HZ // POLLS_PER_S
 LONGEST_GAP_MS = 300
 """What a listener takes for a pause of speech; more sounds like a fault."""
@@ -46,38 +44,6 @@ SILENT_DB = -60.0
 QUIET_S = 1.5
 """An announcement is over when nothing has been said for so long."""
 LONGEST_S = 240
-PIPE_BYTES = 4096
-"""The least that Linux gives."""
-PIPE_S = 0.2
-"""The mixer is ahead of the listener by less: the pipe, 4 KiB of its own and two periods, as a sound card would be."""
-
-
-class Speaker:
-    """The other end of the mixer: a pipe that is read at the pace of the game. Its clock is what has been heard."""
-
-    def __init__(self, folder: Path) -> None:
-        self.path = folder / "speaker"
-        os.mkfifo(self.path)
-        self._pipe = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK)
-        fcntl.fcntl(self._pipe, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
-        os.set_blocking(self._pipe, True)
-        self.heard = bytearray()
-
-    def __call__(self) -> float:
-        """Seconds since it was switched on."""
-        return len(self.heard) / (FRAME_BYTES * RATE_HZ)
-
-    def listen(self) -> None:
-        """Hear on for one poll of the loop."""
-        goal = len(self.heard) + FRAME_BYTES * POLL_FRAMES
-        while len(self.heard) < goal:
-            came = os.read(self._pipe, goal - len(self.heard))
-            assert came, "the mixer has closed the pipe"
-            self.heard += came
-
-    def close(self) -> None:
-        """Nobody listens any more: the mixer's next sample finds no reader."""
-        os.close(self._pipe)
 
 
 @dataclass
@@ -109,7 +75,7 @@ class Family:
 
     def run(self, seconds: float) -> None:
         for _ in range(round(seconds * POLLS_PER_S)):
-            self.speaker.listen()
+            self.speaker.listen(POLL_FRAMES)
             self.loop.step()
 
     def hear_out(self) -> None:
@@ -121,7 +87,7 @@ class Family:
             if len(self.rows) != heard:
                 heard, since = len(self.rows), self.speaker()
             assert self.speaker() - began < LONGEST_S, "it never ends"
-        self.run(PIPE_S)
+        self.run(AHEAD_S)
         self.announcements.append(len(self.rows.heard))
 
     def play(self) -> None:
@@ -238,10 +204,7 @@ def test_every_announcement_is_heard_whole_in_order_and_without_gaps(
     build_effects(packs)
     build_language(language, OnlyThese(told), load_cast(sounds_folder() / "voices.toml"), Pico(), packs)
     pack = load_pack(packs)
-    speaker = Speaker(tmp_path)
-    monkeypatch.setenv("SDL_AUDIODRIVER", "disk")
-    monkeypatch.setenv("SDL_DISKAUDIOFILE", str(speaker.path))
-    monkeypatch.setenv("SDL_DISKAUDIODELAY", "0")
+    speaker = Speaker(tmp_path / "speaker", monkeypatch)
     family = Family(speaker, pack, language, tmp_path)
     try:
         family.play()

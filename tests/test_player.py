@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from speaker import AHEAD_S, Speaker
 
 from firmware.audio.mixer import OVERDUE_S, RATE_HZ, MixerPlayer
 from firmware.audio.pack import Clip
-from firmware.audio.player import RecordingPlayer, SilentPlayer
+from firmware.audio.player import FADE_MS, RecordingPlayer, SilentPlayer
 from firmware.terms import MS_PER_CHARACTER, Cue, Say, Sound, SoundName, Symbols
 
 if TYPE_CHECKING:
@@ -28,8 +29,13 @@ if TYPE_CHECKING:
 
 HARP, BIRD, BEEP, POINT = (Sound(name) for name in (SoundName.HARP, SoundName.BIRD, SoundName.BEEP, SoundName.POINT))
 LEVELS = {HARP: 1000, BIRD: 2000, BEEP: 3000, POINT: 4000}
-FRAMES = {HARP: 24_001, BIRD: 30_011, BEEP: 20_000, POINT: 16_801}
+FRAMES = {HARP: 60_001, BIRD: 30_011, BEEP: 20_000, POINT: 16_801}
 """No multiple of the mixer's buffer, so that a gap would show."""
+POLL_FRAMES = 960
+"""The loop polls 50 times a second."""
+UNDER_WAY = 12_000
+"""Frames after which a cue is certainly heard and HARP not nearly over, whatever the mixer is ahead."""
+LONGEST_S = 5.0
 
 
 class Clock:
@@ -132,46 +138,52 @@ def test_the_recording_player_notes_order_and_is_stepped_by_the_test() -> None:
 
 @dataclass
 class Tape:
-    """A mixer player whose sound goes to a file, about three times as fast as it would be heard."""
+    """A mixer player whose sound is heard sample by sample, at the pace of the test."""
 
     clips: Clips
-    file: Path
+    speaker: Speaker
 
     def __post_init__(self) -> None:
         self.player = MixerPlayer(self.clips, time.monotonic)
         assert self.player.is_open
 
     def until_ended(self) -> None:
-        give_up = time.monotonic() + 20
+        end = self.speaker() + LONGEST_S
         while not self.player.poll(time.monotonic()):
-            os.sched_yield()
-            assert time.monotonic() < give_up, "the cue does not end"
+            self.until_heard(POLL_FRAMES)
+            assert self.speaker() < end, "the cue does not end"
 
     def until_heard(self, frames: int) -> None:
-        """So many frames have been written from now on."""
-        goal = self.file.stat().st_size + 2 * frames
-        give_up = time.monotonic() + 20
-        while self.file.stat().st_size < goal:
+        """So many frames have been heard from now on."""
+        self.speaker.listen(frames)
+
+    def while_fading(self, fade_ms: int = FADE_MS) -> None:
+        """SDL fades by the wall clock, so that is how fast one has to listen until a fade is over."""
+        began, heard = time.monotonic(), self.speaker()
+        while (passed := time.monotonic() - began) < 1.5 * fade_ms / 1000:
+            if self.speaker() - heard < passed:
+                self.until_heard(RATE_HZ // 100)
             os.sched_yield()
-            assert time.monotonic() < give_up, "nothing is being played"
 
     def samples(self) -> list[int]:
         """All that was heard, without the silence around it."""
-        self.player.close()
+        self.speaker.listen(round(AHEAD_S * RATE_HZ))
+        self.close()
         heard = array("h")
-        heard.frombytes(self.file.read_bytes())
+        heard.frombytes(self.speaker.heard)
         loud = [place for place, sample in enumerate(heard) if sample]
         return list(heard[loud[0] : loud[-1] + 1]) if loud else []
+
+    def close(self) -> None:
+        self.speaker.close()
+        self.player.close()
 
 
 @pytest.fixture
 def tape(clips: Clips, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Tape]:
-    monkeypatch.setenv("SDL_AUDIODRIVER", "disk")
-    monkeypatch.setenv("SDL_DISKAUDIOFILE", str(tmp_path / "heard.raw"))
-    monkeypatch.setenv("SDL_DISKAUDIODELAY", "3")
-    recorded = Tape(clips, tmp_path / "heard.raw")
+    recorded = Tape(clips, Speaker(tmp_path / "speaker", monkeypatch))
     yield recorded
-    recorded.player.close()
+    recorded.close()
 
 
 def whole(*cues: Sound, level: float = 1) -> list[int]:
@@ -188,8 +200,9 @@ def test_a_sequence_is_heard_sample_for_sample_without_a_gap(tape: Tape) -> None
 
 def test_an_interruption_is_heard_to_its_end_over_the_fading_cue(tape: Tape) -> None:
     tape.player.play(HARP, BIRD)
-    tape.until_heard(4000)
+    tape.until_heard(UNDER_WAY)
     tape.player.play(BEEP)
+    tape.while_fading()
     tape.until_ended()
     heard = tape.samples()
     assert heard[-4000:] == whole(BEEP)[-4000:]
@@ -199,8 +212,9 @@ def test_an_interruption_is_heard_to_its_end_over_the_fading_cue(tape: Tape) -> 
 
 def test_stop_fades_and_forgets_the_successor(tape: Tape) -> None:
     tape.player.play(HARP, BIRD)
-    tape.until_heard(4000)
-    tape.player.stop()
+    tape.until_heard(UNDER_WAY)
+    tape.player.stop(300)
+    tape.while_fading(300)
     tape.until_heard(30_000)
     assert not tape.player.poll(time.monotonic())
     heard = tape.samples()
@@ -227,7 +241,7 @@ def test_five_volume_steps_six_decibels_apart(tape: Tape, step: int, level_db: f
 
 def test_a_volume_step_is_heard_at_once(tape: Tape) -> None:
     tape.player.play(HARP)
-    tape.until_heard(2000)
+    tape.until_heard(UNDER_WAY)
     tape.player.set_volume(1)
     tape.until_ended()
     heard = tape.samples()
@@ -387,12 +401,14 @@ def test_a_named_card_is_opened_through_alsa(tmp_path: Path) -> None:
 
 
 @pytest.fixture(params=["silent", "mixer"])
-def any_player(request: pytest.FixtureRequest, clips: Clips, clock: Clock) -> Iterator[Callable[[], Player]]:
+def any_player(
+    request: pytest.FixtureRequest, clips: Clips, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[[], Player]]:
     if request.param == "silent":
         yield lambda: SilentPlayer(clock)
     else:
-        tape: Tape = request.getfixturevalue("tape")
-        yield lambda: tape.player
+        monkeypatch.setenv("SDL_AUDIODRIVER", "dummy")
+        yield lambda: MixerPlayer(clips, clock)
 
 
 def test_every_player_is_quiet_before_and_after(any_player: Callable[[], Player], clock: Clock) -> None:

@@ -42,6 +42,8 @@ FILLED_WORTH: Final = 1.5
 """That the guardian now pays."""
 SAVING_WORTH: Final = 3.0
 """That island points will count, for the tablet that awakens the first statue."""
+TOGETHER_WORTH: Final = 0.1
+"""More for a tablet, for each that lies at the statue already: together they awaken it, scattered they do not."""
 STRENGTH_WORTH: Final = 2.0
 VANISHES: Final = (0.0, 0.45, 0.62, 0.8)
 """How often a creature leaves after a fight with 0 to 3 relics."""
@@ -196,8 +198,7 @@ class Worth:
         """To lay so many tablets at a statue."""
         numbers = self.tuning.statues
         before = len(self.island.laid[statue])
-        # Tablets that lie together awaken something; scattered ones do not.
-        worth = count * (numbers.tablet_points + 0.2 * before * self.habit.save)
+        worth = count * (numbers.tablet_points + TOGETHER_WORTH * before * self.habit.save)
         if before + count >= numbers.tablets:
             worth += numbers.awakening_points
             worth += (SAVING_WORTH + self.urgency if not self.island.awake else 1.0) * self.habit.save

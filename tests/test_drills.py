@@ -1,0 +1,354 @@
+"""Fault drills: a whole volcano in mid-game while a part of it fails, comes back, or tells nonsense.
+
+The rule in all of them: nothing that the hardware, the clock, the sound card or the disk does ends a game; what fails
+is named; and when it comes back, the game is where it was.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from table import TITLE
+from test_loop import POLL_S, WIRING, Volcano, again
+
+from firmware.audio.mixer import MixerPlayer
+from firmware.audio.pack import load_pack
+from firmware.game.kernel import Played, replay
+from firmware.hal.emulated_bus import Fault
+from firmware.journal import Store
+from firmware.loop import POLLS_PER_S, STUCK_BUTTON, STUCK_PRESS_S
+from firmware.service import await_card
+from firmware.terms import Figure, Touch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+TOUCH_CHIP = WIRING.touch_chip.address
+FIELD_CHIPS = {chip.address: min(chip.fields) for chip in WIRING.chips if chip.fields}
+BEACH = next(chip.address for chip in WIRING.chips if "beach-s" in chip.fields)
+COMING_BACK_S = 70.0
+"""A part that was away for long is tried again once a minute."""
+
+
+class Watching:
+    """A supervisor that counts."""
+
+    def __init__(self) -> None:
+        self.polls = 0
+        self.broken: Sequence[str] = ()
+
+    def ready(self) -> None:
+        """Not counted."""
+
+    def served(self, now: float) -> None:
+        self.polls += 1
+
+    def faults(self, faults: Sequence[str]) -> None:
+        self.broken = faults
+
+    def stopping(self) -> None:
+        """Not counted."""
+
+
+@pytest.fixture
+def volcano(tmp_path: Path) -> Iterator[Volcano]:
+    """A volcano in mid-game: White stands on a beach."""
+    made = Volcano(tmp_path)
+    made.switch_on()
+    assert made.contact(Figure.WHITE, "beach-s", Touch.EXPLORE).events("entered")
+    made.run(20)
+    yield made
+    made.mock.close()
+
+
+def contacts(volcano: Volcano) -> int:
+    return sum(isinstance(record, Played) for record in volcano.store.load())
+
+
+def red_lands(volcano: Volcano) -> bool:
+    """Whether another figure can enter the game."""
+    before = contacts(volcano)
+    volcano.contact(Figure.RED, "beach-ne", Touch.EXPLORE)
+    return contacts(volcano) == before + 1
+
+
+def check_the_game_goes_on(volcano: Volcano) -> None:
+    """Another contact is a turn, and after a power cut the game is the same."""
+    assert red_lands(volcano)
+    game = volcano.loop.unit.game.dump()
+    other = again(volcano)
+    other.switch_on()
+    assert other.rows.events("resumed")
+    assert other.loop.unit.game.dump() == game
+    other.mock.close()
+
+
+# --- the clock
+
+
+@pytest.mark.parametrize("hours", [0.1, 1, 24 * 365])
+def test_the_machine_slept(volcano: Volcano, hours: float) -> None:
+    volcano.clock.now += hours * 3600
+    volcano.run(20)
+    check_the_game_goes_on(volcano)
+
+
+@pytest.mark.parametrize("seconds", [0.05, 5.0, 90.0])
+def test_a_clock_that_goes_back(volcano: Volcano, seconds: float) -> None:
+    """A monotonic clock does not; if one does, the volcano is deaf for that long at most."""
+    volcano.clock.now -= seconds
+    volcano.run(seconds + 5)
+    check_the_game_goes_on(volcano)
+
+
+def test_the_time_of_day_does_not_matter(volcano: Volcano, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A Pi has no clock of its own: the first network time is a jump of years."""
+
+    def never() -> float:
+        raise AssertionError("the time of day was asked")
+
+    monkeypatch.setattr(time, "time", never)
+    monkeypatch.setattr(time, "time_ns", never)
+    check_the_game_goes_on(volcano)
+
+
+def test_a_poll_that_took_ten_seconds(volcano: Volcano) -> None:
+    """A card that collects its garbage, a busy machine: figures were moved meanwhile."""
+    volcano.mock.hands.place(Figure.WHITE, "jungle-s")
+    volcano.clock.now += 10
+    volcano.run(1)
+    check_the_game_goes_on(volcano)
+
+
+# --- chips and bus
+
+
+@pytest.mark.parametrize("fault", [Fault.NACK, Fault.TIMEOUT, Fault.IO_ERROR])
+@pytest.mark.parametrize("away_s", [0.1, 3.0, 120.0])
+def test_a_chip_is_away_for_a_while(volcano: Volcano, fault: Fault, away_s: float) -> None:
+    volcano.mock.emulated_bus.inject(fault, address=BEACH)
+    volcano.run(away_s)
+    if away_s > 2:
+        assert [line for line in volcano.loop.unit.faults if f"0x{BEACH:02X}" in line]
+    volcano.mock.emulated_bus.clear()
+    volcano.run(COMING_BACK_S)
+    assert volcano.loop.unit.faults == []
+    check_the_game_goes_on(volcano)
+
+
+@pytest.mark.parametrize(
+    "chip", [chip for chip in FIELD_CHIPS if BEACH not in (chip, TOUCH_CHIP) and chip != TOUCH_CHIP]
+)
+def test_without_one_chip_the_others_play_on(volcano: Volcano, chip: int) -> None:
+    volcano.mock.emulated_bus.inject(Fault.NACK, address=chip)
+    volcano.run(5)
+    check_the_game_goes_on(volcano)
+
+
+@pytest.mark.parametrize("fault", [Fault.NACK, Fault.TIMEOUT, Fault.STUCK_SDA])
+def test_the_whole_bus_is_away_for_a_while(volcano: Volcano, fault: Fault) -> None:
+    volcano.mock.emulated_bus.inject(fault)
+    if fault is Fault.STUCK_SDA:  # that is cured at once
+        volcano.run(3)
+    else:
+        before = contacts(volcano)
+        volcano.contact(Figure.RED, "beach-ne", Touch.EXPLORE)
+        assert contacts(volcano) == before
+    volcano.mock.emulated_bus.clear()
+    volcano.mock.hands.place(Figure.RED, None)
+    volcano.run(COMING_BACK_S)
+    assert volcano.loop.unit.faults == []
+    check_the_game_goes_on(volcano)
+
+
+def test_a_chip_that_comes_and_goes_fills_no_log(volcano: Volcano, caplog: pytest.LogCaptureFixture) -> None:
+    """A loose plug: away for a second in three, for five minutes."""
+    caplog.set_level(logging.INFO)
+    for _ in range(100):
+        volcano.mock.emulated_bus.inject(Fault.NACK, address=BEACH)
+        volcano.run(1)
+        volcano.mock.emulated_bus.clear()
+        volcano.run(2)
+    assert 0 < len(caplog.records) <= 400, "a few lines each time, not one a poll"
+    volcano.run(COMING_BACK_S)
+    check_the_game_goes_on(volcano)
+
+
+def test_a_chip_lost_in_the_middle_of_a_contact(volcano: Volcano) -> None:
+    hands = volcano.mock.hands
+    hands.place(Figure.RED, "beach-ne")
+    volcano.run(0.6)
+    hands.grip(Figure.RED)
+    volcano.run(0.1)
+    volcano.mock.emulated_bus.inject(Fault.NACK, address=TOUCH_CHIP)
+    hands.touch(Touch.EXPLORE)
+    volcano.run(3)
+    hands.lift(Touch.EXPLORE)
+    hands.let_go(Figure.RED)
+    volcano.mock.emulated_bus.clear()
+    volcano.run(COMING_BACK_S)
+    check_the_game_goes_on(volcano)
+
+
+# --- the button
+
+
+def test_a_button_that_sticks_is_named_and_the_game_goes_on(volcano: Volcano) -> None:
+    volcano.mock.press(down=True)
+    volcano.run(STUCK_PRESS_S + 2)
+    assert STUCK_BUTTON in volcano.loop.unit.faults
+    check_the_game_goes_on(volcano)
+    volcano.mock.press(down=False)
+    volcano.run(2)
+    assert STUCK_BUTTON not in volcano.loop.unit.faults
+    assert volcano.press(3.5).events("volume")
+
+
+def test_a_button_that_rattles_changes_nothing_for_long(volcano: Volcano) -> None:
+    chance = random.Random(7)
+    for _ in range(20 * POLLS_PER_S):
+        volcano.mock.press(down=chance.random() < 0.5)
+        volcano.run(POLL_S)
+    volcano.mock.press(down=False)
+    volcano.run(20)
+    check_the_game_goes_on(volcano)
+
+
+# --- sound
+
+
+@pytest.mark.parametrize("card", ["Nowhere", "plughw:CARD=Nowhere,DEV=0"])
+def test_without_a_sound_card_the_game_is_played_by_its_lights(
+    tmp_path: Path, card: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SDL_AUDIODRIVER", "alsa")
+    volcano = Volcano(tmp_path)
+    player = MixerPlayer(load_pack(tmp_path), volcano.clock, card=card)
+    await_card(player, volcano.clock, volcano.sleep, lambda: 0.0)
+    assert not player.is_open
+    volcano.loop._player = player
+    volcano.switch_on()
+    assert volcano.rows.events("ready")
+    assert volcano.contact(Figure.WHITE, "beach-s", Touch.EXPLORE).events("entered")
+    volcano.run(20)
+    check_the_game_goes_on(volcano)
+    player.close()
+    volcano.mock.close()
+
+
+def test_a_sound_card_that_is_pulled_out_in_mid_game(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It stops taking samples: no cue ever ends. Soon the cues last as long as they would be heard."""
+    monkeypatch.setenv("SDL_AUDIODRIVER", "dummy")
+    volcano = Volcano(tmp_path)
+    player = MixerPlayer(load_pack(tmp_path), volcano.clock)
+    mixer = player._mixer
+    assert mixer is not None
+    volcano.loop._player = player
+    volcano.loop.power_on()
+    for channel in mixer.channels:
+        channel.pause()
+    monkeypatch.setenv("SDL_AUDIODRIVER", "there is no such driver")
+    volcano.run(30)
+    assert not player.is_open
+    assert volcano.rows.events("ready")
+    assert volcano.contact(Figure.WHITE, "beach-s", Touch.EXPLORE).events("entered")
+    volcano.run(20)
+    check_the_game_goes_on(volcano)
+    player.close()
+    volcano.mock.close()
+
+
+# --- configuration
+
+
+@pytest.mark.parametrize("text", ["volume = 11\n", "language = 7\n", "[sound\n", '[files]\nwiring = "none.toml"\n'])
+def test_a_wrong_configuration_starts_all_the_same(tmp_path: Path, text: str) -> None:
+    (tmp_path / "volcano.toml").write_text(text, encoding="utf-8")
+    start = "import sys; from firmware.cli import main; sys.exit(main(sys.argv[1:]))"
+    done = subprocess.run(
+        [sys.executable, "-c", start, "run", "--mock", "--once", "--state-dir", str(tmp_path / "state")],
+        env={
+            "PATH": "/usr/bin:/bin",
+            "XDG_CONFIG_HOME": str(tmp_path),
+            "HOME": str(tmp_path),
+            "SDL_AUDIODRIVER": "dummy",
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 0
+    (line,) = [line for line in done.stderr.splitlines() if "ERROR" in line]
+    assert ".toml" in line
+    assert line.endswith("going on without it")
+
+
+def test_a_file_named_on_the_command_line_must_be_right(tmp_path: Path) -> None:
+    start = "import sys; from firmware.cli import main; sys.exit(main(sys.argv[1:]))"
+    command = [sys.executable, "-c", start, "run", "--mock", "--once", "--config", str(tmp_path / "none.toml")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 2
+    assert done.stderr == f"volcano: {tmp_path}/none.toml: cannot be read: No such file or directory\n"
+
+
+# --- everything
+
+
+def test_with_everything_broken_at_once_the_loop_still_turns(tmp_path: Path) -> None:
+    """No bus, no disk, a stuck button, from the start: the watchdog is fed, and what is broken is named."""
+    volcano = Volcano(tmp_path)
+    (tmp_path / "file").write_text("no folder", encoding="utf-8")
+    volcano.loop._store = Store(tmp_path / "file" / "state", volcano.warnings.append)
+    volcano.loop._supervisor = watching = Watching()
+    volcano.mock.emulated_bus.inject(Fault.TIMEOUT)
+    volcano.mock.press(down=True)
+    volcano.stop_after = 60 * POLLS_PER_S
+    volcano.loop.power_on()
+    volcano.loop.run()
+    assert watching.polls == 60 * POLLS_PER_S
+    assert len([line for line in watching.broken if "0x" in line]) == len(WIRING.chips)
+    assert STUCK_BUTTON in watching.broken
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_faults_in_any_order_never_end_a_game_or_tell_it_wrong(tmp_path: Path, seed: int) -> None:
+    """People play while everything comes and goes; at the end the disk has exactly the game that was played."""
+    chance = random.Random(seed)
+    volcano = Volcano(tmp_path, seed=seed)
+    volcano.switch_on()
+    bus = volcano.mock.emulated_bus
+    for _ in range(30):
+        match chance.randrange(6):
+            case 0:
+                bus.inject(chance.choice(list(Fault)), address=chance.choice([*FIELD_CHIPS, TOUCH_CHIP]))
+            case 1:
+                bus.inject(chance.choice(list(Fault)), count=chance.randrange(1, 20), mask=0xFF)
+            case 2:
+                volcano.mock.press(down=chance.random() < 0.4)
+            case 3:
+                volcano.clock.now += chance.choice([0.3, 7.0, 400.0])
+            case _:
+                bus.clear()
+        volcano.contact(
+            chance.choice(list(Figure)), chance.choice(TITLE.fields), chance.choice([Touch.EXPLORE, Touch.ONE])
+        )
+        volcano.run(chance.uniform(0, 5))
+    bus.clear()
+    volcano.mock.press(down=False)
+    volcano.run(COMING_BACK_S)
+    assert volcano.loop.unit.faults == []
+    records = volcano.store.load()
+    if records:
+        rules = {rules.name: rules for rules in (TITLE.intro, TITLE.game)}[records[0].rules]  # type: ignore[union-attr]
+        game, _ = replay(rules, records)
+        if volcano.loop.unit.game is not None:
+            assert game.dump() == volcano.loop.unit.game.dump()
+    volcano.mock.close()

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bench_core import core
+
 from firmware.catalogue import load
 from firmware.game.registry import load_title
 from firmware.hal.backends import mock_hardware
@@ -307,11 +309,11 @@ def start(starts: int) -> list[Figures]:
 
 def _start_s(command: list[str]) -> float:
     before = time.perf_counter()
-    subprocess.run(command, check=True, capture_output=True, env=_quiet())
+    subprocess.run(command, check=True, capture_output=True, env=quiet())
     return time.perf_counter() - before
 
 
-def _quiet() -> dict[str, str]:
+def quiet() -> dict[str, str]:
     """No sound card is needed, nobody is asked anything, and byte code is kept as on an installed system."""
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     return {**kept, "SDL_AUDIODRIVER": "dummy", "BLINKA_SKIP_DEPENDENCY_CHECK": "1"}
@@ -353,7 +355,7 @@ def memory() -> list[Figures]:
 
 def _resident_mib(command: list[str], after_s: float) -> float:
     with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=_quiet()
+        command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=quiet()
     ) as running:
         time.sleep(after_s)
         lines = Path(f"/proc/{running.pid}/status").read_text(encoding="ascii").splitlines()
@@ -408,12 +410,18 @@ def report(rows: Sequence[Figures]) -> None:
 
 def main() -> int:
     """Measure; exit status 1 if a target is missed."""
+    from bench_disk import disk  # noqa: PLC0415 - they need this module's Figures
+    from bench_start import first_sample  # noqa: PLC0415
+
     measures: dict[str, Callable[[], list[Figures]]] = {
         "idle": lambda: idle(options.seconds),
         "grips": lambda: grips(options.grips, options.seed),
         "start": lambda: start(options.starts),
+        "first-sample": lambda: first_sample(options.starts),
+        "disk": lambda: disk(options.seed),
         "emulator": lambda: emulator(options.seconds),
         "memory": memory,
+        "core": lambda: [Figures(*row) for row in core(options.seed)],
         "sound": sound,
     }
     parser = argparse.ArgumentParser(prog="tools/bench", description=__doc__)

@@ -23,7 +23,8 @@ from firmware.loop import Loop
 if TYPE_CHECKING:
     from firmware.hal.backends import MockHardware
 
-SPEED = 10.0
+SPEED = 3.0
+"""More, and on a loaded machine the polls come too seldom for a hand to be told from its figure."""
 
 
 class Gate:

@@ -275,7 +275,7 @@ class Running:
 
     def hands(self) -> socket.socket:
         """A connection to the emulated hands."""
-        path = f"/proc/{self.leader}/root/run/volcano/hands"
+        path = str(Path("/proc", str(self.leader), "root", "run/volcano/hands"))
 
         def connected() -> socket.socket | None:
             made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)

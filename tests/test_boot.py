@@ -205,7 +205,15 @@ def test_it_boots_plays_survives_and_stops(tmp_path: Path, suite: str) -> None:
     with card.boot() as pi:
         ready_s = pi.wait_ready()
         assert pi.show("StatusText") == "all parts answer"
+        said = pi.ask("journalctl", "--no-pager", "--output=cat", "--priority=warning", "--identifier=systemd")
+        assert [line for line in said.splitlines() if "volcano" in line] == []
         play_the_introductory_game(pi)
+
+        # Installing again what is installed disturbs nobody.
+        running = pi.show("MainPID")
+        pi.do("/mnt/tools/install", "--no-sounds")
+        assert pi.show("MainPID") == running
+
         played, longest_s = kill_it_again_and_again(pi)
         assert not list(card.path("/var/lib/volcano").glob("set-aside*"))
 
@@ -234,6 +242,8 @@ def test_it_boots_plays_survives_and_stops(tmp_path: Path, suite: str) -> None:
         assert stop_s < 1.0
         assert pi.show("Result") == "success"
         assert "Traceback" not in pi.journal()
+        pi.do("/mnt/tools/install", "--uninstall")
+        assert pi.show("LoadState") != "loaded"
         print(
             f"\n{suite}: ready {ready_s:.1f} s after the boot began; {KILLS} kills in {played} contacts, longest "
             f"{longest_s:.1f} s to ready; a hang noticed in {noticed_s:.1f} s; stopped in {stop_s * 1000:.0f} ms"

@@ -7,6 +7,7 @@ is named; and when it comes back, the game is where it was.
 from __future__ import annotations
 
 import logging
+import os
 import random
 import subprocess
 import sys
@@ -82,6 +83,11 @@ def red_lands(volcano: Volcano) -> bool:
 def check_the_game_goes_on(volcano: Volcano) -> None:
     """Another contact is a turn, and after a power cut the game is the same."""
     assert red_lands(volcano)
+    check_the_game_is_kept(volcano)
+
+
+def check_the_game_is_kept(volcano: Volcano) -> None:
+    """After a power cut the game is the same."""
     game = volcano.loop.unit.game.dump()
     other = again(volcano)
     other.switch_on()
@@ -125,6 +131,28 @@ def test_a_poll_that_took_ten_seconds(volcano: Volcano) -> None:
     volcano.clock.now += 10
     volcano.run(1)
     check_the_game_goes_on(volcano)
+
+
+@pytest.mark.parametrize("sync_s", [0.05, 0.4, 2.0])
+def test_a_slow_card_costs_polls_but_no_contact(
+    volcano: Volcano, sync_s: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While a record is synced nothing is polled; people hold on, and the next contact is felt as well."""
+    real_sync = os.fsync
+
+    def sync(descriptor: int) -> None:
+        real_sync(descriptor)
+        volcano.clock.now += sync_s
+
+    monkeypatch.setattr(os, "fsync", sync)
+    before = contacts(volcano)
+    for number, field in enumerate(("beach-ne", "beach-se", "beach-s"), 1):
+        figure = (Figure.RED, Figure.GREEN, Figure.WHITE)[number - 1]
+        volcano.contact(figure, field, Touch.EXPLORE)
+        assert contacts(volcano) == before + number
+        volcano.run(20)
+        assert volcano.press(0.3) != [], "the button repeats"
+    check_the_game_is_kept(volcano)
 
 
 # --- chips and bus

@@ -133,7 +133,7 @@ def contacts(card: Card) -> list[Contact]:
 
 
 def possible(card: Card, chance: random.Random) -> Contact:
-    """A contact that the running game accepts now, found by its own rules."""
+    """A contact that the running game accepts now and expects of this figure, found by its own rules."""
     records = unfinished(journal(card))
     if records:
         state, _ = replay(TITLE.game, records)
@@ -142,6 +142,9 @@ def possible(card: Card, chance: random.Random) -> Contact:
     choices = [Contact(figure, field, touch) for figure in FIGURES for field in TITLE.fields for touch in TOUCHES[1:]]
     chance.shuffle(choices)
     for contact in choices:
+        weights = TITLE.game.prior(state, contact.field, contact.touch)
+        if weights[FIGURES.index(contact.figure)] < max(weights):
+            continue
         try:
             TITLE.game.accept(state.clone(), contact, Chance())
         except Rejected:

@@ -314,15 +314,15 @@ def _page_server(app: Starlette, port: int | None) -> PageServer:
 
 def _run(options: argparse.Namespace) -> int:
     from firmware.hal.backends import mock_hardware, real_hardware  # noqa: PLC0415
-    from firmware.service import Notifier, await_card  # noqa: PLC0415
+    from firmware.service import Notifier, open_with_card  # noqa: PLC0415
 
     setting = _Setting(options, forgiving=options.config is None)
     if options.mock:
         hardware = mock_hardware(setting.wiring, setting.clock).hardware
     else:
         hardware = real_hardware(setting.wiring, setting.clock)
-    player = setting.mixer()
-    await_card(player, setting.clock, time.sleep, lambda: time.clock_gettime(time.CLOCK_BOOTTIME))
+    card = setting.configuration.card
+    player = open_with_card(card, setting.mixer, setting.clock, time.sleep, _since_boot_s)
     notifier = Notifier(os.environ)
     loop = setting.loop(hardware, player, notifier)
     _stop_on_signals(loop)
@@ -331,6 +331,10 @@ def _run(options: argparse.Namespace) -> int:
     loop.run(loop.stop if options.once else None)
     notifier.close()
     return 0
+
+
+def _since_boot_s() -> float:
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
 class _Setting:

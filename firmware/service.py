@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import socket
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from firmware.config import Configuration, load_configuration
@@ -130,21 +131,41 @@ class LateCard(Protocol):
         """Try again when it is time."""
 
 
-def await_card(
-    player: LateCard, clock: Callable[[], float], sleep: Callable[[float], None], since_boot_s: Callable[[], float]
-) -> None:
-    """While the machine itself still boots, let a late sound card come: the greeting is meant to be heard.
+P = TypeVar("P", bound=LateCard)
+
+
+def open_with_card(
+    card: str,
+    open_player: Callable[[], P],
+    clock: Callable[[], float],
+    sleep: Callable[[float], None],
+    since_boot_s: Callable[[], float],
+    *,
+    cards: Path = Path("/proc/asound"),
+) -> P:
+    """Open the player; while the machine itself still boots, let a late card come: the greeting is meant to be heard.
 
     Args:
-        player: is polled, and so tries again.
+        card: the card's name as configured; empty, or with a colon, if it is no name in `cards`.
+        open_player: opens it. A player without its card tries again when it is polled, but ever more seldom.
         clock: seconds, monotonic; the one that the player has.
         sleep: seconds.
         since_boot_s: seconds since the kernel started. After `BOOTING_S` nothing is waited for.
+        cards: the folder that has an entry of its name for each card that is there.
     """
     until = clock() + CARD_WAIT_S
-    while not player.is_open and clock() < until and since_boot_s() < BOOTING_S:
+
+    def patient() -> bool:
+        return clock() < until and since_boot_s() < BOOTING_S
+
+    named = bool(card) and ":" not in card
+    while named and not (cards / card).exists() and patient():
+        sleep(CARD_LOOK_S)
+    player = open_player()
+    while not player.is_open and patient():
         sleep(CARD_LOOK_S)
         player.poll(clock())
+    return player
 
 
 # --- forgiveness

@@ -24,7 +24,7 @@ from firmware.game.kernel import Played, replay
 from firmware.hal.emulated_bus import Fault
 from firmware.journal import Store
 from firmware.loop import POLLS_PER_S, STUCK_BUTTON, STUCK_PRESS_S
-from firmware.service import await_card
+from firmware.service import open_with_card
 from firmware.terms import Figure, Touch
 
 if TYPE_CHECKING:
@@ -258,8 +258,13 @@ def test_without_a_sound_card_the_game_is_played_by_its_lights(
 ) -> None:
     monkeypatch.setenv("SDL_AUDIODRIVER", "alsa")
     volcano = Volcano(tmp_path)
-    player = MixerPlayer(load_pack(tmp_path), volcano.clock, card=card)
-    await_card(player, volcano.clock, volcano.sleep, lambda: 0.0)
+    player = open_with_card(
+        card,
+        lambda: MixerPlayer(load_pack(tmp_path), volcano.clock, card=card),
+        volcano.clock,
+        volcano.sleep,
+        lambda: 0.0,
+    )
     assert not player.is_open
     volcano.loop._player = player
     volcano.switch_on()

@@ -18,7 +18,7 @@ from firmware.hal.emulated_bus import Fault
 from firmware.hal.wiring import OWN_WIRING, load_wiring
 from firmware.journal import Store
 from firmware.loop import POLLS_PER_S, Loop
-from firmware.service import BOOTING_S, CARD_WAIT_S, FEEDS, Notifier, await_card, forgiving_configuration
+from firmware.service import BOOTING_S, CARD_WAIT_S, FEEDS, Notifier, forgiving_configuration, open_with_card
 from firmware.terms import Sound, SoundName
 
 if TYPE_CHECKING:
@@ -296,50 +296,74 @@ def test_faults_are_told_to_the_supervisor(booted: Booted) -> None:
 
 
 class Late:
-    """A player whose card comes at `at`."""
+    """A player that finds its card if it is there from `at` on, and tries again ever more seldom."""
 
     def __init__(self, clock: Clock, at: float) -> None:
         self._clock, self._at = clock, at
         self.is_open = at <= clock.now
-        self.polls = 0
+        self._retry_s, self._retry_at = 0.25, clock.now + 0.25
 
     def poll(self, now: float) -> bool:
-        self.polls += 1
-        self.is_open = now >= self._at
+        if now >= self._retry_at:
+            self.is_open = now >= self._at
+            self._retry_s *= 2
+            self._retry_at = now + self._retry_s
         return False
 
 
-def wait(comes_at_s: float, booted_s: float = 0.0) -> tuple[float, bool]:
-    """How long the start waited for a card that comes so late after the start, and whether it was there then."""
-    clock = Clock()
-    started = clock.now
-    player = Late(clock, clock.now + comes_at_s)
+class Start:
+    """A start of the service with a card that comes so many seconds later."""
 
-    def sleep(seconds: float) -> None:
-        clock.now += seconds
+    def __init__(self, folder: Path, comes_at_s: float, *, booted_s: float = 0.0, card: str = "MAX98357A") -> None:
+        clock = Clock()
+        started, comes_at = clock.now, clock.now + comes_at_s
+        cards = folder / "asound"
+        cards.mkdir()
 
-    await_card(player, clock, sleep, lambda: booted_s + clock.now - started)
-    return round(clock.now - started, 2), player.is_open
+        def sleep(seconds: float) -> None:
+            clock.now += seconds
+            if clock.now >= comes_at:
+                (cards / "MAX98357A").mkdir(exist_ok=True)
 
-
-def test_a_card_that_is_there_costs_nothing() -> None:
-    assert wait(0.0) == (0.0, True)
-
-
-def test_a_late_card_is_waited_for_and_then_greets() -> None:
-    waited, is_open = wait(3.0)
-    assert is_open
-    assert waited == pytest.approx(3.0, abs=0.1)
-
-
-def test_a_card_that_never_comes_delays_the_game_by_ten_seconds_at_most() -> None:
-    waited, is_open = wait(1000.0)
-    assert not is_open
-    assert waited == pytest.approx(CARD_WAIT_S, abs=0.1)
+        sleep(0.0)
+        player = open_with_card(
+            card,
+            lambda: Late(clock, comes_at),
+            clock,
+            sleep,
+            lambda: booted_s + clock.now - started,
+            cards=cards,
+        )
+        self.waited_s, self.is_open = clock.now - started, player.is_open
 
 
-def test_long_after_the_boot_nothing_is_waited_for() -> None:
-    assert wait(3.0, booted_s=BOOTING_S) == (0.0, False)
+def test_a_card_that_is_there_costs_nothing(tmp_path: Path) -> None:
+    start = Start(tmp_path, 0.0)
+    assert (start.waited_s, start.is_open) == (0.0, True)
+
+
+def test_a_late_card_is_noticed_at_once_and_then_greets(tmp_path: Path) -> None:
+    start = Start(tmp_path, 4.1)
+    assert start.is_open
+    assert start.waited_s == pytest.approx(4.1, abs=0.1)
+
+
+@pytest.mark.parametrize("card", ["", "plughw:CARD=MAX98357A,DEV=0"])
+def test_a_late_card_without_a_name_is_found_by_trying(tmp_path: Path, card: str) -> None:
+    start = Start(tmp_path, 3.0, card=card)
+    assert start.is_open
+    assert 3.0 <= start.waited_s < 6.0
+
+
+def test_a_card_that_never_comes_delays_the_game_by_ten_seconds_at_most(tmp_path: Path) -> None:
+    start = Start(tmp_path, 1000.0)
+    assert not start.is_open
+    assert start.waited_s == pytest.approx(CARD_WAIT_S, abs=0.1)
+
+
+def test_long_after_the_boot_nothing_is_waited_for(tmp_path: Path) -> None:
+    start = Start(tmp_path, 3.0, booted_s=BOOTING_S)
+    assert (start.waited_s, start.is_open) == (0.0, False)
 
 
 # --- an owner's wrong file

@@ -149,6 +149,8 @@ def test_a_card_is_installed_upgraded_and_cleared(tmp_path: Path, suite: str) ->
     assert "dtparam=i2c_arm=on,i2c_arm_baudrate=400000" in config_txt
     assert "dtoverlay=max98357a" in config_txt
     assert card.path("/etc/systemd/system/sysinit.target.wants/volcano.service").is_symlink()
+    assert card.read("/etc/modules-load.d/volcano.conf").split() == ["i2c-dev", "snd"]
+    assert card.read("/etc/systemd/system.conf.d/volcano.conf") == "[Manager]\nRuntimeWatchdogSec=10s\n"
     owned = [path for path in (card.root / "opt").rglob("*") if path.lstat().st_uid or path.lstat().st_mode & 0o022]
     assert [path for path in owned if not path.is_symlink()] == [], "the service must not be able to change itself"
     assert not [path for path in (card.root / "opt").rglob("*.pth") if "/mnt" in path.read_text(encoding="utf-8")]

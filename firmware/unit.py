@@ -61,6 +61,7 @@ if TYPE_CHECKING:
 REPEAT_QUESTION_S = 90.0
 """An open question is repeated once after so long a silence."""
 SLEEP_S = 20 * 60.0
+"""So long after the last touch the lights go out, whatever has been repeated since."""
 GIVE_UP_S = 5.0
 """A second press within this time after the resumption message ends the resumed game."""
 BEEP_EVERY_S = 5.0
@@ -235,7 +236,7 @@ class Unit:
                 self._question_repeated = True
                 self._out.append(Repeated())
                 self.speech.add(self._question())
-            elif self.mode is not Mode.WEAK and now >= self._quiet_since() + SLEEP_S and self.speech.idle:
+            elif self.mode is not Mode.WEAK and now >= self._last_input + SLEEP_S and self.speech.idle:
                 self._asleep = True
                 self._out.append(Symbols())
         self._go_on()
@@ -250,7 +251,7 @@ class Unit:
         if self.mode is Mode.WEAK:
             times.append(self._next_beep)
         elif self.speech.idle and not self._asleep:
-            times.append(self._quiet_since() + SLEEP_S)
+            times.append(self._last_input + SLEEP_S)
             if (due := self._question_due()) is not None:
                 times.append(due)
         return min(times, default=None)
@@ -603,10 +604,7 @@ class Unit:
         waiting = self.mode is Mode.PLAYING and not self._question_repeated and self.speech.idle
         if not waiting or not self._question():
             return None
-        return self._quiet_since() + REPEAT_QUESTION_S
-
-    def _quiet_since(self) -> float:
-        return max(self._last_input, self._idle_since)
+        return max(self._last_input, self._idle_since) + REPEAT_QUESTION_S
 
     def _touched(self, now: float) -> None:
         self._now = self._last_input = now

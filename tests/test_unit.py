@@ -452,6 +452,13 @@ def test_20_minutes_count_from_the_last_touch() -> None:
     assert table.play("wait 200").cues("symbols", lit=[])
 
 
+def test_a_question_repeated_by_itself_is_no_touch() -> None:
+    table = Table(READY + TWO + ARIKI + "chance spawn none\nred ruin-n explore\n")
+    assert table.play(f"wait {SLEEP_S - 1}").events("repeated")
+    assert table.all.cues("symbols")[-1]["lit"] != []
+    assert table.play("wait 1").untimed == [{"cue": "symbols", "lit": []}]
+
+
 def test_the_push_button_wakes_and_counts() -> None:
     table = Table(READY + TWO + "wait 1300")
     rows = table.play("button\nwait 30")

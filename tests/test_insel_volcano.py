@@ -32,35 +32,33 @@ def test_no_creature_is_drawn_before_the_ariki_is_known() -> None:
     assert game.draws == ["site ariki", "spawn none"], "from the turn of her discovery on"
 
 
-@pytest.mark.parametrize(
-    ("touch", "first"), [("one", [0.0] * 6 + [0.15, 0.18, 0.21]), ("three", [0.0] * 6 + [0.17, 0.20, 0.23])]
-)
-def test_quiet_for_six_turns_then_rising(touch: str, first: list[float]) -> None:
-    assert spawn_chances(level_game(touch), 9) == pytest.approx(first)
+@pytest.mark.parametrize(("touch", "first"), [("one", [0.0] * 10 + [0.21, 0.31]), ("three", [0.0] * 10 + [0.70, 0.75])])
+def test_quiet_for_ten_turns_then_rising(touch: str, first: list[float]) -> None:
+    assert spawn_chances(level_game(touch), 12) == pytest.approx(first)
 
 
 def test_a_creature_makes_it_quiet_again_and_the_calm_shrinks_with_time() -> None:
     game = level_game("one")
-    game.pass_turns(13)
-    game.play("chance spawn spider\nchance place statue-n\nwhite beach-s explore")  # 14 turns after the Ariki
-    assert spawn_chances(game, 6) == pytest.approx([0] * 5 + [0.15])
-    game.pass_turns(7)
-    game.play("chance spawn snake\nchance place statue-e\nwhite beach-s explore")  # 28 turns
-    assert spawn_chances(game, 5) == pytest.approx([0] * 4 + [0.15])
+    game.pass_turns(11)
+    game.play("chance spawn spider\nchance place statue-n\nwhite beach-s explore")  # 12 turns after the Ariki
+    assert spawn_chances(game, 10) == pytest.approx([0] * 9 + [0.21])
+    game.pass_turns(1)
+    game.play("chance spawn snake\nchance place statue-e\nwhite beach-s explore")  # 24 turns
+    assert spawn_chances(game, 9) == pytest.approx([0] * 8 + [0.21])
 
 
 def test_late_in_the_game_what_is_below_zero_adds_to_the_rise() -> None:
     game = level_game("one")
-    game.pass_turns(14 * 8 - 1)
+    game.pass_turns(12 * 12 - 1)
     game.play("chance spawn spider\nchance place statue-n\nwhite beach-s explore")
-    assert spawn_chances(game, 1) == pytest.approx([0.15 + 2 * 0.03])
+    assert spawn_chances(game, 1) == pytest.approx([0.21 + 2 * 0.05])
 
 
 def test_a_fed_creature_off_the_island_shortens_the_calm_and_is_likelier_until_it_is_back() -> None:
     game = level_game("one")
     game.play("chance spawn spider\nchance place statue-n\nwhite beach-s explore")
     game.play("white statue-n explore\nwhite statue-n fire\nwhite beach-s explore")
-    assert spawn_chances(game, 4) == pytest.approx([0, 0, 0, 0.15])
+    assert spawn_chances(game, 8) == pytest.approx([0] * 7 + [0.21])
     odds = game.chance.odds["spawn"]
     assert odds["spider"] == pytest.approx(3 * odds["snake"])
     game.play("chance spawn spider\nchance place statue-n\nwhite beach-s explore")

@@ -11,7 +11,7 @@ import sys
 import time
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from firmware import __version__
 from firmware.audio.command import Surroundings, add_sounds_command
@@ -78,8 +78,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 128 + signal.SIGINT
 
 
+class _Parser(argparse.ArgumentParser):
+    """Tells a wrong argument in one line, as every other wrong input is told."""
+
+    def error(self, message: str) -> NoReturn:
+        """End with exit status 2."""
+        self.exit(UNUSABLE, f"{self.prog}: {message}; see {self.prog} --help\n")
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="volcano",
         description="Firmware of the talking volcano of Die Insel: on a Raspberry Pi in the board, or on this machine.",
         epilog=EXAMPLES,
@@ -192,6 +200,8 @@ def _console(options: argparse.Namespace) -> int:
             console.restore(_read_line(options.state))
         else:
             console.power_on()
+        if sys.stdin is None:  # closed by the caller: the same as empty
+            return run(console, ())
         return run(console, _typed_lines() if sys.stdin.isatty() else sys.stdin)
 
 

@@ -106,7 +106,7 @@ class Console:
         """
         try:
             row = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise StateError(f"state: is not JSON: {error}") from error
         if not isinstance(row, dict) or row.get("event") != "state":
             raise StateError("state: is no line that the command state printed")

@@ -76,6 +76,40 @@ def test_options_of_the_console(shell: Shell) -> None:
     assert low[1] == {"t": 0.0, "event": "battery_low"}
 
 
+@pytest.mark.parametrize(
+    ("arguments", "blamed"),
+    [
+        (("console", "--language", "fr"), "fr"),
+        (("console", "--seed", "seven"), "seven"),
+        (("console", "--frobnicate"), "--frobnicate"),
+        (("erupt",), "erupt"),
+        ((), "COMMAND"),
+    ],
+)
+def test_a_wrong_argument_is_one_line(
+    capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], blamed: str
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert blamed in line
+    assert line.endswith("--help")
+
+
+def test_a_state_nested_without_end_is_no_state(shell: Shell) -> None:
+    state = shell.folder / "state.json"
+    state.write_text("[" * 100_000, encoding="utf-8")
+    assert shell.run("console", "--state", state) == 2
+    (line,) = shell.err.splitlines()
+    assert line.startswith("volcano: state: is not JSON")
+
+
+def test_a_closed_standard_input_is_an_empty_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    assert main(["console", "--json"]) == 0
+
+
 def test_bad_lines_are_one_line_each_on_standard_error_and_status_2(shell: Shell) -> None:
     bad = "wait 30\npurple beach-s explore\nwhite nowhere explore\nwhite beach-s dance\nchance spawn unicorn\n"
     assert shell.run("console", "--json", typed=bad + "white beach-s explore\n") == 2

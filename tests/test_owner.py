@@ -154,7 +154,7 @@ def test_a_wrong_setting_changes_nothing(
 
 
 def test_a_broken_copy_is_named_and_stays(copy: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    broken = OWN.replace("quiet_turns = 6", 'quiet_turns = "six"')
+    broken = re.sub(r"quiet_turns = \d+", 'quiet_turns = "six"', OWN)
     copy.write_text(broken, encoding="utf-8")
     assert main(["tune", str(copy), "--set", "values.snake=3"]) == 2
     assert copy.read_text(encoding="utf-8") == broken

@@ -79,8 +79,9 @@ class Notifier:
             self._send("WATCHDOG=1")
 
     def faults(self, faults: Sequence[str]) -> None:
-        """What is broken now; ``systemctl status`` shows it."""
-        status = "all parts answer" if not faults else "; ".join(faults)
+        """What is broken now, for ``systemctl status``; what to check stands in the log."""
+        broken = "; ".join(fault.partition(": ")[0] for fault in faults)
+        status = f"not working: {broken}" if faults else "all parts answer"
         if status != self._status:
             self._status = status
             self._send(f"STATUS={status}")

@@ -69,12 +69,12 @@ def systemd(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Systemd]
 def test_each_word_is_one_datagram(systemd: Systemd) -> None:
     notifier = Notifier(systemd.environment)
     notifier.ready()
-    notifier.faults(["touch chip 0x5C: nothing answers"])
+    notifier.faults(["MPR121 'touch' at 0x5A is lost: check SDA", "the star light on GPIO 5 cannot be used: busy"])
     notifier.faults([])
     notifier.stopping()
     assert systemd.heard() == [
         "READY=1",
-        "STATUS=touch chip 0x5C: nothing answers",
+        "STATUS=not working: MPR121 'touch' at 0x5A is lost; the star light on GPIO 5 cannot be used",
         "STATUS=all parts answer",
         "STOPPING=1",
     ]
@@ -88,7 +88,7 @@ def test_the_same_status_is_said_once(systemd: Systemd) -> None:
     notifier = Notifier(systemd.environment)
     for _ in range(5):
         notifier.faults(["the button"])
-    assert systemd.heard() == ["STATUS=the button"]
+    assert systemd.heard() == ["STATUS=not working: the button"]
     notifier.close()
 
 

@@ -48,9 +48,9 @@ def test_relics_depend_on_the_turns_since_anybodys_last_visit() -> None:
     game = Game(TWO)
     game.play("red beach-s explore")
     few = game.chance.odds["relics"]
-    for _ in range(58):
+    for _ in range(57):
         game.play("white beach-sw explore")
-    game.play("red beach-s explore")  # the 59th turn after red's own visit
+    game.play("red beach-s explore")  # the 58th turn after red's own visit
     many = game.chance.odds["relics"]
     assert max(few, key=lambda count: few[count]) == 0
     assert max(many, key=lambda count: many[count]) == 3

@@ -24,7 +24,7 @@ def test_every_number_is_graded() -> None:
 
 
 @pytest.mark.parametrize(
-    ("turns", "most"), [(0, 0), (20, 0), (21, 1), (42, 1), (43, 2), (58, 2), (59, 3), (73, 3), (74, 4), (900, 4)]
+    ("turns", "most"), [(0, 0), (19, 0), (20, 1), (41, 1), (42, 2), (57, 2), (58, 3), (73, 3), (74, 4), (900, 4)]
 )
 def test_relics_grow_with_the_turns_nobody_was_there(turns: int, most: int) -> None:
     odds = TUNING.sites.relics.at(turns)
@@ -40,7 +40,7 @@ def test_one_more_or_less_never_leaves_0_to_4() -> None:
 def test_more_and_less_are_told_apart(tmp_path: Path) -> None:
     path = tmp_path / "tuning.toml"
     path.write_text(TEXT.replace("one_more_percent = 15", "one_more_percent = 25"), encoding="utf-8")
-    odds = load_tuning(path).sites.relics.at(43)
+    odds = load_tuning(path).sites.relics.at(42)
     assert dict(odds) == pytest.approx({0: 0, 1: 15, 2: 60, 3: 25, 4: 0})
 
 

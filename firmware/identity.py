@@ -16,8 +16,12 @@ if TYPE_CHECKING:
 
     from firmware.terms import Figure, Likelihood
 
-SURE = 0.98
-"""Posterior from the sensors alone above which the game's expectation is not asked."""
+SURE = 0.95
+"""Posterior from the sensors alone above which the game's expectation is not asked.
+
+Below what a clean reading reaches, 1.01 / 1.04 with the surprise that every sensor leaves: who acts out of turn must be
+recognised by the figure (rulebook, What happens if a player was skipped?; the card Double turn).
+"""
 ENOUGH = 0.9
 """Posterior above which the unit acts."""
 

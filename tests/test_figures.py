@@ -11,6 +11,7 @@ import pytest
 from firmware.hal.figures import CapacitorFigures, NoFigures, figure_reader
 from firmware.hal.hands import series_pf
 from firmware.hal.wiring import FigureMethod, load_wiring
+from firmware.identity import Identity, identify
 from firmware.terms import FIGURES, UNKNOWN, Figure, Likelihood
 
 CAPACITOR_PF = {Figure.WHITE: 2.2, Figure.RED: 4.7, Figure.GREEN: 10.0, Figure.BLACK: 22.0}
@@ -42,6 +43,16 @@ def test_a_clean_reading_on_the_touch_chip_names_the_figure(figure: Figure, stoo
 @pytest.mark.parametrize("figure", FIGURES)
 def test_a_clean_reading_on_mains_names_the_figure(figure: Figure, stood: bool) -> None:
     assert posterior(reader().likelihood("far", rise_pf(figure, MAINS_PF, stood=stood)), figure) > 0.9
+
+
+@pytest.mark.parametrize("stood", [False, True], ids=["carried", "stood there"])
+@pytest.mark.parametrize("figure", FIGURES)
+def test_a_clean_reading_is_believed_out_of_turn(figure: Figure, stood: bool) -> None:
+    """Rulebook, What happens if a player was skipped? and the card Double turn: the figure decides."""
+    white, red, green, black = (0.0001 if each is figure else 1.0 for each in FIGURES)
+    for field, return_pf in (("near", 600.0), ("far", MAINS_PF)):
+        seen = reader().likelihood(field, rise_pf(figure, return_pf, stood=stood))
+        assert identify(seen, (white, red, green, black)) == Identity(figure)
 
 
 @pytest.mark.parametrize("figure", FIGURES)

@@ -30,6 +30,8 @@ STYLE: Any = {
     "axes.spines.right": False,
 }
 """The same picture from the same numbers, byte for byte; letters stay letters."""
+BARE = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+"""No note of when and by what it was drawn."""
 COLOUR = "#37b"
 ROWS = 5
 
@@ -50,7 +52,7 @@ def draw(summaries: Sequence[Summary], path: Path) -> None:
             _points(grid[2][column], summary)
             _wins(grid[3][column], summary)
             _creatures(grid[4][column], summary)
-        figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None, dpi=120)
+        figure.savefig(path, metadata=BARE if path.suffix == ".svg" else None, dpi=120)
 
 
 def _lengths(axes: Any, summary: Summary) -> None:

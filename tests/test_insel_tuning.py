@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from firmware.catalogue import DOMAINS
 from firmware.config import ConfigError
 from firmware.game.insel.tuning import load_tuning
 
@@ -42,6 +43,13 @@ def test_more_and_less_are_told_apart(tmp_path: Path) -> None:
     path.write_text(TEXT.replace("one_more_percent = 15", "one_more_percent = 25"), encoding="utf-8")
     odds = load_tuning(path).sites.relics.at(42)
     assert dict(odds) == pytest.approx({0: 0, 1: 15, 2: 60, 3: 25, 4: 0})
+
+
+def test_every_demand_that_is_drawn_can_be_spoken() -> None:
+    """A guardian may still miss all that he wants when the button asks him to repeat it."""
+    demands = {number for odds in TUNING.guardians.demand for number, weight in odds.items() if weight}
+    assert demands <= set(DOMAINS["demand"])
+    assert demands <= set(DOMAINS["missing"])
 
 
 def test_odds_hold_what_the_rules_allow_also_where_a_level_excludes_it() -> None:

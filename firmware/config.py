@@ -152,7 +152,7 @@ def read_table(path: Path) -> Table:
         raise ConfigError(f"{name}: cannot be read: {error.strerror}") from error
     try:
         return Table(tomllib.loads(text), name, text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # beside TOMLDecodeError: endless numbers, endless nesting
         found = re.search(r"\(at line (\d+)", str(error))
         line = f":{found[1]}" if found else ""
         problem = re.sub(r" \(at .*\)", "", str(error))

@@ -101,6 +101,14 @@ def test_a_wrong_key_is_named_with_its_line(tmp_path: Path, text: str, told: str
     assert refusal(tmp_path, text) == told
 
 
+@pytest.mark.parametrize("endless", ["9" * 5_000, "[" * 100_000], ids=["number", "nesting"])
+def test_what_has_no_end_is_not_toml(tmp_path: Path, endless: str) -> None:
+    file = tmp_path / "volcano.toml"
+    file.write_text(f"volume = {endless}\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"^[^\n]*volcano\.toml: is not TOML: [^\n]*\Z"):
+        read_table(file)
+
+
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"none\.toml: cannot be read: No such file"):
         load_configuration(tmp_path / "none.toml")

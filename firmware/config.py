@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from firmware.terms import VolcanoError
 
@@ -40,6 +41,16 @@ class _Absent:
 ABSENT: Any = _Absent()
 
 
+def _of_kind(value: Any, kind: type[T]) -> T | None:
+    """The value if it is of this kind, else None: whole numbers are numbers; true, false, nan and inf are none."""
+    if isinstance(value, bool) and kind is not bool:
+        return None
+    if kind is float and isinstance(value, int | float):
+        number: Any = float(value) if abs(value) <= sys.float_info.max else None
+        return cast("T | None", number)
+    return value if isinstance(value, kind) else None
+
+
 class Table:
     """One TOML table whose keys are taken by type. `done()` complains about keys that nobody took."""
 
@@ -62,11 +73,10 @@ class Table:
                 raise self.error(key, f"is missing; it must be {_NAMES[kind]}")
             return default
         value = self.values[key]
-        if kind is float and isinstance(value, int) and not isinstance(value, bool):
-            value = float(value)
-        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        checked = _of_kind(value, kind)
+        if checked is None:
             raise self.error(key, f"must be {_NAMES[kind]}, is {value!r}")
-        return value
+        return checked
 
     def text(self, key: str, default: str = ABSENT, *, choices: Sequence[str] = ()) -> str:
         """A text, one of `choices` if there are any."""
@@ -105,8 +115,8 @@ class Table:
             raise self.error(key, f"must have {size} items, has {len(items)}")
         checked: list[T] = []
         for item in items:
-            value: Any = float(item) if kind is float and type(item) is int else item
-            if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+            value = _of_kind(item, kind)
+            if value is None:
                 raise self.error(key, f"each item must be {_NAMES[kind]}, one is {item!r}")
             checked.append(value)
         return checked

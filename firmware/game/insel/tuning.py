@@ -184,6 +184,10 @@ def load_tuning(path: Path | None = None) -> Tuning:
     return tuning
 
 
+MOST_WEIGHT = 1_000_000
+"""Above any percentage and below what floats cannot add up."""
+
+
 def _odds(table: Table, key: str, outcomes: Sequence[Outcome], weights: Sequence[float]) -> Odds:
     """Weights as odds."""
     if len(weights) != len(outcomes):
@@ -191,8 +195,8 @@ def _odds(table: Table, key: str, outcomes: Sequence[Outcome], weights: Sequence
             key, f"needs {len(outcomes)} weights (of {', '.join(map(str, outcomes))}), has {len(weights)}"
         )
     for weight in weights:
-        if not isinstance(weight, int | float) or isinstance(weight, bool) or weight < 0:
-            raise table.error(key, f"a weight must be a number from 0, one is {weight!r}")
+        if not isinstance(weight, int | float) or isinstance(weight, bool) or not 0 <= weight <= MOST_WEIGHT:
+            raise table.error(key, f"a weight must be a number from 0 to {MOST_WEIGHT}, one is {weight!r}")
     if sum(weights) <= 0:
         raise table.error(key, "needs at least one weight above 0")
     return MappingProxyType(dict(zip(outcomes, map(float, weights), strict=True)))

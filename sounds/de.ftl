@@ -131,11 +131,11 @@ discovered = { figure-names } entdeckt { $site ->
     [crystal] einen großen Kristall
    *[tower] einen Turm
  }!
-revisited = { figure-names } ist wieder { $site ->
-    [temple] am Tempel.
-    [well] am Brunnen.
-    [crystal] am großen Kristall.
-   *[tower] am Turm.
+revisited = { figure-names } kommt { $site ->
+    [temple] zum Tempel.
+    [well] zum Brunnen.
+    [crystal] zum großen Kristall.
+   *[tower] zum Turm.
  }
     .other = { $site ->
     [temple] Der Tempel grüßt { figure-names }.

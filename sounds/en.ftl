@@ -121,7 +121,7 @@ discovered = { figure-names } discovers { $site ->
     [crystal] a great crystal
    *[tower] a tower
  }!
-revisited = { figure-names } is back at the { $site ->
+revisited = { figure-names } comes to the { $site ->
     [temple] temple.
     [well] well.
     [crystal] great crystal.

@@ -209,6 +209,7 @@ def kill_it_again_and_again(pi: Running) -> tuple[int, float]:
 
 
 @pytest.mark.slow
+@pytest.mark.alone
 @pytest.mark.parametrize("suite", SUITES)
 def test_it_boots_plays_survives_and_stops(tmp_path: Path, suite: str) -> None:
     card = Card(tmp_path, suite)

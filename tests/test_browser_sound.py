@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["chromium"]  # the fixture
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.alone]
 
 LOWEST = 2001
 """The lowest step: two of these are above the highest, and a fade of 80 ms passes each height in a sample or two."""

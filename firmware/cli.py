@@ -23,7 +23,7 @@ from firmware.owner.command import add_owner_commands
 from firmware.terms import Say, Sound, VolcanoError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from starlette.applications import Starlette
 
@@ -185,6 +185,7 @@ def _console(options: argparse.Namespace) -> int:
                 record = files.enter_context(options.record.open("wb", buffering=0))
             except OSError as error:
                 raise VolcanoError(f"{options.record}: cannot be written: {error.strerror}") from error
+        files.enter_context(_writing())
         colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
         console = Console(
             title,
@@ -203,6 +204,18 @@ def _console(options: argparse.Namespace) -> int:
         if sys.stdin is None:  # closed by the caller: the same as empty
             return run(console, ())
         return run(console, _typed_lines() if sys.stdin.isatty() else sys.stdin)
+
+
+@contextlib.contextmanager
+def _writing() -> Iterator[None]:
+    """A full disk under the output is one line; a reader that has gone away is no error at all."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - nothing more goes there
+        raise VolcanoError(f"the output cannot be written: {error.strerror}") from error
 
 
 def _read_line(path: Path) -> str:

@@ -298,6 +298,20 @@ def test_text_on_a_terminal_without_umlauts() -> None:
     assert b"ready" in ended.stdout
 
 
+def test_an_output_that_cannot_be_written_is_one_line() -> None:
+    script = '"$0" -c "$1" console --json > /dev/full'
+    ended = subprocess.run(
+        ["/bin/sh", "-c", script, sys.executable, VOLCANO[2]],
+        input=b"wait 30\n",
+        capture_output=True,
+        timeout=60,
+        check=False,
+        cwd=Path(__file__).parent.parent,
+    )
+    assert ended.returncode == 2
+    assert ended.stderr == b"volcano: the output cannot be written: No space left on device\n"
+
+
 def test_a_reader_that_goes_away_is_no_error() -> None:
     script = '"$0" -c "$1" console --json | head -n 1'
     ended = subprocess.run(

@@ -351,7 +351,12 @@ def _run(options: argparse.Namespace) -> int:
     _stop_on_signals(loop)
     loop.power_on()
     log.info("greeting; polling from now on")
-    loop.run(loop.stop if options.once else None)
+
+    def stop() -> None:
+        print("polled once", flush=True)
+        loop.stop()
+
+    loop.run(stop if options.once else None)
     notifier.close()
     return 0
 

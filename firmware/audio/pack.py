@@ -12,16 +12,18 @@ import logging
 import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from firmware.terms import Say, Sound, SoundName, VolcanoError, nominal_ms
+from firmware.terms import Say, Sound, VolcanoError, nominal_ms
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
 FORMAT = 1
 MANIFEST = "manifest.json"
 EFFECTS = "effects"
+
+T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 
@@ -82,6 +84,11 @@ def read_manifest(folder: Path) -> Manifest:
     Raises:
         PackError: it is missing or damaged.
     """
+    return _read(folder, lambda held: Manifest(held["engine"], tuple(Entry(**entry) for entry in held["clips"])))
+
+
+def _read(folder: Path, take: Callable[[dict[str, Any]], T]) -> T:
+    """What `take` finds in a folder's manifest; what it cannot find is damage."""
     path = folder / MANIFEST
     try:
         held: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
@@ -89,7 +96,7 @@ def read_manifest(folder: Path) -> Manifest:
             raise PackError(
                 f"{path}: is of format {held['format']}, not {FORMAT}; build it again: volcano sounds build"
             )
-        return Manifest(held["engine"], tuple(Entry(**entry) for entry in held["clips"]))
+        return take(held)
     except FileNotFoundError as error:
         raise PackError(f"{path}: there is no sound pack; build it: volcano sounds build") from error
     except (OSError, ValueError, KeyError, TypeError) as error:
@@ -116,15 +123,14 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
 class Pack:
     """All clips of all languages that are there."""
 
-    def __init__(self, speech: Mapping[tuple[str, str], Clip], sounds: Mapping[SoundName, Clip]) -> None:
-        self._speech = speech
-        self._sounds = sounds
+    def __init__(self, places: Mapping[tuple[str, str], tuple[Path, str, int]]) -> None:
+        """`places`: (voice, text), of a sound ("", name), to folder, file and milliseconds."""
+        self._places = places
 
     def find(self, cue: Say | Sound) -> Clip | None:
         """The clip of a line with its text and voice filled in, or of a sound; None if there is none."""
-        if isinstance(cue, Sound):
-            return self._sounds.get(cue.name)
-        return self._speech.get((cue.voice, cue.text))
+        place = self._places.get(("", cue.name) if isinstance(cue, Sound) else (cue.voice, cue.text))
+        return None if place is None else _clip(*place)
 
     def duration_ms(self, cue: Say | Sound) -> int:
         """How long a cue lasts: its clip, or its nominal time if there is none."""
@@ -133,31 +139,33 @@ class Pack:
 
     def clips(self) -> Iterator[Clip]:
         """Every clip once."""
-        yield from dict.fromkeys((*self._speech.values(), *self._sounds.values()))
+        yield from (_clip(*place) for place in dict.fromkeys(self._places.values()))
 
     def __len__(self) -> int:
-        return len(self._speech) + len(self._sounds)
+        return len(self._places)
+
+
+def _clip(folder: Path, file: str, duration_ms: int) -> Clip:
+    return Clip(folder / file, duration_ms)
 
 
 def load_pack(*folders: Path) -> Pack:
     """The packs below each folder; where two have a clip, the first counts. A damaged one is logged and left out."""
-    speech: dict[tuple[str, str], Clip] = {}
-    sounds: dict[SoundName, Clip] = {}
-    for folder, entry in _entries(folders):
-        clip = Clip(folder / entry.file, entry.duration_ms)
-        if entry.voice:
-            speech.setdefault((entry.voice, entry.text), clip)
-        elif entry.line in list(SoundName):
-            sounds.setdefault(SoundName(entry.line), clip)
-    return Pack(speech, sounds)
-
-
-def _entries(folders: Iterable[Path]) -> Iterator[tuple[Path, Entry]]:
+    places: dict[tuple[str, str], tuple[Path, str, int]] = {}
     for manifest in (path for folder in folders for path in sorted(folder.glob(f"*/{MANIFEST}"))):
         try:
-            entries = read_manifest(manifest.parent).clips
+            found = _read(manifest.parent, _places)
         except PackError as error:
             _log.warning("%s", error)
             continue
-        for entry in entries:
-            yield manifest.parent, entry
+        for key, file, duration_ms in found:
+            places.setdefault(key, (manifest.parent, file, duration_ms))
+    return Pack(places)
+
+
+def _places(held: dict[str, Any]) -> list[tuple[tuple[str, str], str, int]]:
+    """Who says what, the file and its milliseconds: all that playing needs, read at every start."""
+    return [
+        ((entry["voice"], entry["text"] or entry["line"]), entry["file"], int(entry["duration_ms"]))
+        for entry in held["clips"]
+    ]

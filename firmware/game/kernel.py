@@ -36,12 +36,25 @@ class StateError(VolcanoError):
 # --- events
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Event:
     """Something that happened in the game or the unit. Its name is the class name in snake case."""
 
     name: ClassVar[str] = "event"
     columns: ClassVar[tuple[tuple[str, str], ...]] = ()
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self._values() == other._values()
+
+    def __hash__(self) -> int:
+        return hash((self.name, self._values()))
+
+    def __repr__(self) -> str:
+        told = (f"{attribute}={getattr(self, attribute)!r}" for attribute, _ in self.columns)
+        return f"{type(self).__name__}({', '.join(told)})"
+
+    def _values(self) -> tuple[object, ...]:
+        return tuple([getattr(self, attribute) for attribute, _ in self.columns])
 
     def row(self) -> Json:
         """The event as a JSON object: ``{"event": name, ...}``; fields that are None are left out."""
@@ -59,7 +72,8 @@ E = TypeVar("E", bound=Event)
 @dataclass_transform(frozen_default=True)
 def event(cls: type[E]) -> type[E]:
     """Make an `Event` class: frozen, slotted, named. A trailing underscore of a field is not part of its name."""
-    made = cast("type[E]", dataclass(frozen=True, slots=True)(cls))
+    # Comparing and printing are in `Event`: generated for each of sixty classes they would delay the greeting.
+    made = cast("type[E]", dataclass(frozen=True, slots=True, eq=False, repr=False)(cls))
     made.name = re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
     made.columns = tuple((field.name, field.name.rstrip("_")) for field in fields(made))
     return made

@@ -293,21 +293,17 @@ class Loop:
         """Do what the unit says, in its order: records reach the disk before anything of them is heard."""
         now = self._clock()
         for output in self.unit.take():
+            self._tell(output_row(output), now)
             if isinstance(output, Settings):
                 self._player.set_volume(output.volume)
                 self._store.save_settings(output)
             elif isinstance(output, Say | Sound):
-                self._tell(output_row(output), now)
                 self._player.play(output, self.unit.speech.following())
             elif isinstance(output, Symbols):
-                self._tell(output_row(output), now)
                 self._hardware.lights.show(output)
             elif isinstance(output, Stop):
-                self._tell(output_row(output), now)
                 self._player.stop()
-            elif isinstance(output, Event):
-                self._tell(output_row(output), now)
-            else:
+            elif not isinstance(output, Event):
                 self._store.append(output)
 
     def _tell(self, row: Json | None, now: float) -> None:

@@ -1,6 +1,6 @@
 """The words that every part of the firmware shares.
 
-Inputs run inward (`Grip`, `Contact`, `Press`, `Finished`), cues run outward (`Say`, `Sound`, `Symbols`, `Stop`).
+Inputs run inward (`Grip`, `Contact`, `Press`), cues run outward (`Say`, `Sound`, `Symbols`, `Stop`).
 The names are the rulebook's own. This module imports nothing of the project.
 """
 
@@ -96,11 +96,6 @@ class Press:
     """The push button, short or long (3 s)."""
 
     long: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Finished:
-    """The player has played the cue that began last to its end."""
 
 
 # --- cues

@@ -1,6 +1,6 @@
 """The unit: what the plastic volcano does with touches and presses, without hardware, clock or I/O.
 
-Inputs (`Grip`, `Press`, `Finished`) and the time come in; events, cues and records come out of `take()`. It knows the
+Inputs (`Grip`, `Press`, `finished`) and the time come in; events, cues and records come out of `take()`. It knows the
 modes (power-on, settings, ready, a game, its end), who touched, what is being said and what a press means; the rules of
 the game and the words are others'.
 """
@@ -232,7 +232,7 @@ class Unit:
         if self.mode is Mode.WEAK and now >= self._next_beep:
             self._beep()
         if not self._asleep:
-            if self._question_due() is not None and now >= cast("float", self._question_due()):
+            if (due := self._question_due()) is not None and now >= due:
                 self._question_repeated = True
                 self._out.append(Repeated())
                 self.speech.add(self._question())
@@ -242,7 +242,7 @@ class Unit:
         self._go_on()
 
     def next_timer(self) -> float | None:
-        """When `tick` has something to do, None if never; a `Finished` may come before."""
+        """When `tick` has something to do, None if never; `finished` may come before."""
         if self.mode is Mode.OFF:
             return None
         times = []
@@ -601,8 +601,9 @@ class Unit:
         return self.title.script.question(self.game) if self.mode is Mode.PLAYING else []
 
     def _question_due(self) -> float | None:
+        # Asked at every poll: whether a decision is open is cheaper to know than its question.
         waiting = self.mode is Mode.PLAYING and not self._question_repeated and self.speech.idle
-        if not waiting or not self._question():
+        if not waiting or self.rules is None or self.rules.pending(self.game) is None:
             return None
         return max(self._last_input, self._idle_since) + REPEAT_QUESTION_S
 

@@ -29,7 +29,7 @@ from firmware.page.room import CommandError
 from firmware.terms import VolcanoError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Collection
 
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -329,17 +329,3 @@ def _listen(host: str, port: int) -> socket.socket:
         reason = getattr(error, "strerror", None) or str(error)
         raise PageError(f"{host}:{port}: the page cannot listen there: {reason}; choose another with --port") from error
     return listening
-
-
-def serve(app: Starlette, port: int = 0, *, opened: Callable[[str], Any] = print) -> None:
-    """Serve the page until Ctrl-C; `opened` gets its address once it answers.
-
-    Raises:
-        PageError: the port is taken or may not be used.
-    """
-    with PageServer(app, port) as server:
-        opened(server.url)
-        try:
-            Event().wait()
-        except KeyboardInterrupt:
-            return

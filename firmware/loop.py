@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from firmware.console import output_row
 from firmware.game.kernel import Event, unfinished
-from firmware.terms import Press, Say, Sound, Stop, Symbols
+from firmware.terms import Fault, Part, Press, Say, Sound, Stop, Symbols
 from firmware.unit import Mode, Unit
 from firmware.unit_events import Settings
 
@@ -35,7 +35,11 @@ STUCK_PRESS_S = 30.0
 
 FAULTS_EVERY_S = 1.0
 """How often the hardware is asked what is broken."""
-STUCK_BUTTON = f"button: held for more than {STUCK_PRESS_S:.0f} s; is it stuck, or its wire shorted to ground?"
+STUCK_BUTTON = Fault(
+    Part.BUTTON,
+    "",
+    f"the push button has been held for more than {STUCK_PRESS_S:.0f} s: is it stuck, or its wire shorted to ground?",
+)
 
 log = logging.getLogger("volcano.loop")
 
@@ -58,8 +62,8 @@ class Hardware(Protocol):
     def poll(self, now: float) -> Grip | None:
         """A settled contact, once."""
 
-    def faults(self) -> Sequence[str]:
-        """One line per part that does not work."""
+    def faults(self) -> Sequence[Fault]:
+        """What does not work."""
 
     def close(self) -> None:
         """Give everything back."""
@@ -90,8 +94,8 @@ class Supervisor(Protocol):
     def served(self, now: float) -> None:
         """A poll is over: sensing, game and sound were served. Told after every poll."""
 
-    def faults(self, faults: Sequence[str]) -> None:
-        """One line per part that does not work now; told once a second."""
+    def faults(self, faults: Sequence[Fault]) -> None:
+        """What does not work now; told once a second."""
 
     def stopping(self) -> None:
         """The loop has ended."""
@@ -106,7 +110,7 @@ class Unsupervised:
     def served(self, now: float) -> None:
         """Not told."""
 
-    def faults(self, faults: Sequence[str]) -> None:
+    def faults(self, faults: Sequence[Fault]) -> None:
         """Not told."""
 
     def stopping(self) -> None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from firmware.game.kernel import Title
     from firmware.hal.wiring import Wiring
+    from firmware.terms import Fault
 
 T = TypeVar("T")
 
@@ -78,9 +79,9 @@ class Notifier:
             self._due = now + self._every_s
             self._send("WATCHDOG=1")
 
-    def faults(self, faults: Sequence[str]) -> None:
+    def faults(self, faults: Sequence[Fault]) -> None:
         """What is broken now, for ``systemctl status``; what to check stands in the log."""
-        broken = "; ".join(fault.partition(": ")[0] for fault in faults)
+        broken = "; ".join(fault.text.partition(": ")[0] for fault in faults)
         status = f"not working: {broken}" if faults else "all parts answer"
         if status != self._status:
             self._status = status

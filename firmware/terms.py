@@ -70,6 +70,34 @@ def certain(figure: Figure) -> Likelihood:
     return white, red, green, black
 
 
+class Part(StrEnum):
+    """What a volcano is made of, as the self-test names it."""
+
+    BUS = "bus"
+    CHIP = "chip"
+    PAD = "pad"
+    LIGHT = "light"
+    BUTTON = "button"
+    BATTERY = "battery"
+    SOUND = "sound"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A part that does not work now; `text` is one complete line: what is wrong, and after a colon what to check.
+
+    `name` tells parts of a kind apart: a pad's field or Touch field, a chip's number from 1, in the order of their
+    addresses, a light's symbol.
+    """
+
+    part: Part
+    name: str
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
 # --- inputs
 
 

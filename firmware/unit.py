@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from firmware.game.kernel import Json, Rules, Title
-    from firmware.terms import Item, Texts
+    from firmware.terms import Fault, Item, Texts
 
 REPEAT_QUESTION_S = 90.0
 """An open question is repeated once after so long a silence."""
@@ -117,8 +117,8 @@ class Unit:
         self.rules: Rules[Any] | None = None
         self.game: Any = None
         self.lit = Symbols()
-        self.faults: Sequence[str] = ()
-        """What the hardware says is broken now, one line each; the self-test tells their number."""
+        self.faults: Sequence[Fault] = ()
+        """What the hardware says is broken now; the self-test tells their number."""
         self.problem = ""
         """Why an unfinished game could not go on, one line for the log; empty if all is well."""
         self._load_texts = texts

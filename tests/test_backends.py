@@ -120,7 +120,7 @@ def test_real_hardware_where_there_is_none_names_every_part_and_raises_nothing(
         assert hardware.poll(clock.now) is None
     assert not hardware.button.is_pressed()
     assert not hardware.battery.is_low()
-    faults = hardware.faults()
+    faults = [str(fault) for fault in hardware.faults()]
     assert len([fault for fault in faults if "/dev/i2c-250 is missing: enable I2C" in fault]) == 3
     assert len([fault for fault in faults if "no GPIO chip of a Raspberry Pi header" in fault]) == 7
     hardware.close()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from firmware.hal.bus import CountingBus, LinuxBus, Transaction
-from firmware.hal.emulated_bus import EmulatedBus, Fault
+from firmware.hal.emulated_bus import Disturbance, EmulatedBus
 from firmware.hal.emulator import Chip
 from firmware.hal.mpr121 import Mpr121
 from firmware.hal.ports import BusError
@@ -206,7 +206,7 @@ def test_a_failed_transaction_counts_and_leaves_the_buffer_alone() -> None:
     now = 0.0
     emulated = EmulatedBus({0x5A: Chip(lambda: now)})
     bus = CountingBus(emulated, record=True)
-    emulated.inject(Fault.IO_ERROR, count=2)
+    emulated.inject(Disturbance.IO_ERROR, count=2)
     values = bytearray(b"ab")
     with pytest.raises(BusError):
         bus.writeto_then_readfrom(0x5A, b"\x00", values)

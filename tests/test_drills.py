@@ -21,11 +21,11 @@ from test_loop import POLL_S, WIRING, Volcano, again
 from firmware.audio.mixer import MixerPlayer
 from firmware.audio.pack import load_pack
 from firmware.game.kernel import Played, replay
-from firmware.hal.emulated_bus import Fault
+from firmware.hal.emulated_bus import Disturbance
 from firmware.journal import Store
 from firmware.loop import POLLS_PER_S, STUCK_BUTTON, STUCK_PRESS_S
 from firmware.service import open_with_card
-from firmware.terms import Figure, Touch
+from firmware.terms import Fault, Figure, Touch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -43,7 +43,7 @@ class Watching:
 
     def __init__(self) -> None:
         self.polls = 0
-        self.broken: Sequence[str] = ()
+        self.broken: Sequence[Fault] = ()
 
     def ready(self) -> None:
         """Not counted."""
@@ -51,7 +51,7 @@ class Watching:
     def served(self, now: float) -> None:
         self.polls += 1
 
-    def faults(self, faults: Sequence[str]) -> None:
+    def faults(self, faults: Sequence[Fault]) -> None:
         self.broken = faults
 
     def stopping(self) -> None:
@@ -158,13 +158,13 @@ def test_a_slow_card_costs_polls_but_no_contact(
 # --- chips and bus
 
 
-@pytest.mark.parametrize("fault", [Fault.NACK, Fault.TIMEOUT, Fault.IO_ERROR])
+@pytest.mark.parametrize("fault", [Disturbance.NACK, Disturbance.TIMEOUT, Disturbance.IO_ERROR])
 @pytest.mark.parametrize("away_s", [0.1, 3.0, 120.0])
-def test_a_chip_is_away_for_a_while(volcano: Volcano, fault: Fault, away_s: float) -> None:
+def test_a_chip_is_away_for_a_while(volcano: Volcano, fault: Disturbance, away_s: float) -> None:
     volcano.mock.emulated_bus.inject(fault, address=BEACH)
     volcano.run(away_s)
     if away_s > 2:
-        assert [line for line in volcano.loop.unit.faults if f"0x{BEACH:02X}" in line]
+        assert [fault for fault in volcano.loop.unit.faults if f"0x{BEACH:02X}" in fault.text]
     volcano.mock.emulated_bus.clear()
     volcano.run(COMING_BACK_S)
     assert volcano.loop.unit.faults == []
@@ -175,15 +175,15 @@ def test_a_chip_is_away_for_a_while(volcano: Volcano, fault: Fault, away_s: floa
     "chip", [chip for chip in FIELD_CHIPS if BEACH not in (chip, TOUCH_CHIP) and chip != TOUCH_CHIP]
 )
 def test_without_one_chip_the_others_play_on(volcano: Volcano, chip: int) -> None:
-    volcano.mock.emulated_bus.inject(Fault.NACK, address=chip)
+    volcano.mock.emulated_bus.inject(Disturbance.NACK, address=chip)
     volcano.run(5)
     check_the_game_goes_on(volcano)
 
 
-@pytest.mark.parametrize("fault", [Fault.NACK, Fault.TIMEOUT, Fault.STUCK_SDA])
-def test_the_whole_bus_is_away_for_a_while(volcano: Volcano, fault: Fault) -> None:
+@pytest.mark.parametrize("fault", [Disturbance.NACK, Disturbance.TIMEOUT, Disturbance.STUCK_SDA])
+def test_the_whole_bus_is_away_for_a_while(volcano: Volcano, fault: Disturbance) -> None:
     volcano.mock.emulated_bus.inject(fault)
-    if fault is Fault.STUCK_SDA:  # that is cured at once
+    if fault is Disturbance.STUCK_SDA:  # that is cured at once
         volcano.run(3)
     else:
         before = contacts(volcano)
@@ -200,7 +200,7 @@ def test_a_chip_that_comes_and_goes_fills_no_log(volcano: Volcano, caplog: pytes
     """A loose plug: away for a second in three, for five minutes."""
     caplog.set_level(logging.INFO)
     for _ in range(100):
-        volcano.mock.emulated_bus.inject(Fault.NACK, address=BEACH)
+        volcano.mock.emulated_bus.inject(Disturbance.NACK, address=BEACH)
         volcano.run(1)
         volcano.mock.emulated_bus.clear()
         volcano.run(2)
@@ -215,7 +215,7 @@ def test_a_chip_lost_in_the_middle_of_a_contact(volcano: Volcano) -> None:
     volcano.run(0.6)
     hands.grip(Figure.RED)
     volcano.run(0.1)
-    volcano.mock.emulated_bus.inject(Fault.NACK, address=TOUCH_CHIP)
+    volcano.mock.emulated_bus.inject(Disturbance.NACK, address=TOUCH_CHIP)
     hands.touch(Touch.EXPLORE)
     volcano.run(3)
     hands.lift(Touch.EXPLORE)
@@ -341,13 +341,13 @@ def test_with_everything_broken_at_once_the_loop_still_turns(tmp_path: Path) -> 
     (tmp_path / "file").write_text("no folder", encoding="utf-8")
     volcano.loop._store = Store(tmp_path / "file" / "state", volcano.warnings.append)
     volcano.loop._supervisor = watching = Watching()
-    volcano.mock.emulated_bus.inject(Fault.TIMEOUT)
+    volcano.mock.emulated_bus.inject(Disturbance.TIMEOUT)
     volcano.mock.press(down=True)
     volcano.stop_after = 60 * POLLS_PER_S
     volcano.loop.power_on()
     volcano.loop.run()
     assert watching.polls == 60 * POLLS_PER_S
-    assert len([line for line in watching.broken if "0x" in line]) == len(WIRING.chips)
+    assert len([line for line in watching.broken if "0x" in line.text]) == len(WIRING.chips)
     assert STUCK_BUTTON in watching.broken
 
 
@@ -361,9 +361,9 @@ def test_faults_in_any_order_never_end_a_game_or_tell_it_wrong(tmp_path: Path, s
     for _ in range(30):
         match chance.randrange(6):
             case 0:
-                bus.inject(chance.choice(list(Fault)), address=chance.choice([*FIELD_CHIPS, TOUCH_CHIP]))
+                bus.inject(chance.choice(list(Disturbance)), address=chance.choice([*FIELD_CHIPS, TOUCH_CHIP]))
             case 1:
-                bus.inject(chance.choice(list(Fault)), count=chance.randrange(1, 20), mask=0xFF)
+                bus.inject(chance.choice(list(Disturbance)), count=chance.randrange(1, 20), mask=0xFF)
             case 2:
                 volcano.mock.press(down=chance.random() < 0.4)
             case 3:

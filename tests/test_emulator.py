@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firmware.hal.bus import CountingBus
-from firmware.hal.emulated_bus import EmulatedBus, Fault
+from firmware.hal.emulated_bus import Disturbance, EmulatedBus
 from firmware.hal.emulated_channel import BaselineFilter, Channel, ChannelSettings
 from firmware.hal.emulator import Chip
 from firmware.hal.mpr121 import Mpr121
@@ -608,9 +608,10 @@ def test_18_a_brown_out_resets_one_chip_and_leaves_the_pads() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fault", "number"), [(Fault.NACK, 121), (Fault.TIMEOUT, errno.ETIMEDOUT), (Fault.IO_ERROR, errno.EIO)]
+    ("fault", "number"),
+    [(Disturbance.NACK, 121), (Disturbance.TIMEOUT, errno.ETIMEDOUT), (Disturbance.IO_ERROR, errno.EIO)],
 )
-def test_19_faults_for_the_next_transfers_of_one_address(fault: Fault, number: int) -> None:
+def test_19_faults_for_the_next_transfers_of_one_address(fault: Disturbance, number: int) -> None:
     now = 0.0
     bus = EmulatedBus({0x5A: Chip(lambda: now), 0x5B: Chip(lambda: now)})
     bus.inject(fault, address=0x5A, count=2)
@@ -624,7 +625,7 @@ def test_19_faults_for_the_next_transfers_of_one_address(fault: Fault, number: i
 
 def test_19_faults_until_cleared_strike_the_whole_bus() -> None:
     bench = Bench()
-    bench.bus.inject(Fault.NACK)
+    bench.bus.inject(Disturbance.NACK)
     for _ in range(20):
         with pytest.raises(OSError, match="nothing answers"):
             bench.read(0x00)
@@ -641,10 +642,10 @@ def test_19_no_chip_no_acknowledge() -> None:
 
 def test_19_stuck_sda_needs_nine_pulses_or_a_reopened_bus() -> None:
     bench = Bench()
-    bench.bus.inject(Fault.STUCK_SDA)
+    bench.bus.inject(Disturbance.STUCK_SDA)
     cures: tuple[Callable[[], None], ...] = (lambda: bench.bus.clock_pulses(1), bench.bus.reopen)
     for cure in cures:
-        bench.bus.inject(Fault.STUCK_SDA)
+        bench.bus.inject(Disturbance.STUCK_SDA)
         bench.bus.clock_pulses(8)
         with pytest.raises(OSError, match="does not come free") as caught:
             bench.read(0x00)
@@ -662,14 +663,14 @@ def test_19_a_torn_read_mixes_two_moments() -> None:
     assert bench.data() == 0x0FF
     bench.counts(0, 256)
     bench.now = 0.2
-    bench.bus.inject(Fault.TORN_READ, count=1)
+    bench.bus.inject(Disturbance.TORN_READ, count=1)
     assert bench.data() == 0x1FF
     assert bench.data() == 0x100
 
 
 def test_19_a_byte_flip() -> None:
     bench = Bench()
-    bench.bus.inject(Fault.BYTE_FLIP, count=1, byte=1, mask=0x80)
+    bench.bus.inject(Disturbance.BYTE_FLIP, count=1, byte=1, mask=0x80)
     assert bench.read(0x5C, 2) == b"\x10\xa4"
     assert bench.read(0x5C, 2) == b"\x10\x24"
 

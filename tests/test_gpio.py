@@ -120,7 +120,7 @@ def test_a_pin_in_use_costs_one_light_only(pins: Pins, caplog: pytest.LogCapture
     lights.show(Symbols(SYMBOLS))
     assert lit(pins) - {Symbol.SQUARE} == {Symbol.STAR, Symbol.CIRCLE, Symbol.TRIANGLE, Symbol.ARIKI}
     (fault,) = lights.faults()
-    assert fault.startswith("the square light on GPIO 26 cannot be used: ")
+    assert str(fault).startswith("the square light on GPIO 26 cannot be used: ")
     assert caplog.text.count("the square light") == 1
     button.close()
 
@@ -150,7 +150,7 @@ def test_without_any_gpio_nothing_is_raised_and_it_is_tried_again(clock: Clock) 
         assert not button.is_pressed()
         assert not battery.is_low()
     assert len(lights.faults()) == 5
-    assert "the push button on GPIO 17 cannot be used: no GPIO here" in button.faults()
+    assert "the push button on GPIO 17 cannot be used: no GPIO here" in map(str, button.faults())
     assert tries == [0.0, 10.0, 20.0]
 
 

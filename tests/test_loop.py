@@ -12,7 +12,7 @@ from table import TITLE, Rows, texts
 from firmware.audio.player import SilentPlayer
 from firmware.game.kernel import Ended, Played
 from firmware.hal.backends import mock_hardware
-from firmware.hal.emulated_bus import Fault
+from firmware.hal.emulated_bus import Disturbance
 from firmware.hal.wiring import load_wiring
 from firmware.journal import Store, read_journal
 from firmware.loop import DEBOUNCE_S, LONG_PRESS_S, POLLS_PER_S, STUCK_BUTTON, STUCK_PRESS_S, ButtonWatch, Loop
@@ -426,8 +426,10 @@ def test_a_full_disk_ends_no_game(volcano: Volcano, monkeypatch: pytest.MonkeyPa
     assert "No space left" in warning
 
 
-@pytest.mark.parametrize("fault", list(Fault))
-def test_no_fault_of_the_bus_ends_a_game(volcano: Volcano, caplog: pytest.LogCaptureFixture, fault: Fault) -> None:
+@pytest.mark.parametrize("fault", list(Disturbance))
+def test_no_fault_of_the_bus_ends_a_game(
+    volcano: Volcano, caplog: pytest.LogCaptureFixture, fault: Disturbance
+) -> None:
     volcano.switch_on()
     volcano.contact(Figure.WHITE, "beach-s", Touch.EXPLORE)
     volcano.mock.emulated_bus.inject(fault)
@@ -444,9 +446,9 @@ def test_a_missing_chip_is_logged_once_though_nothing_can_be_touched(
 ) -> None:
     volcano.switch_on()
     assert caplog.messages == []
-    volcano.mock.emulated_bus.inject(Fault.NACK, address=WIRING.touch_chip.address)
+    volcano.mock.emulated_bus.inject(Disturbance.NACK, address=WIRING.touch_chip.address)
     volcano.run(60)
-    faults = volcano.mock.hardware.faults()
+    faults = [str(fault) for fault in volcano.mock.hardware.faults()]
     assert faults
     assert sorted(caplog.messages) == sorted(faults)
 
@@ -460,7 +462,7 @@ def test_a_stuck_button_is_logged_and_counted_by_the_self_test(
     rows = volcano.contact(Figure.WHITE, "statue-n", Touch.EXPLORE)
     rows = Rows([*rows, *volcano.run(20)])
     assert rows.cues("say", line="faults", args={"faults": 1})
-    assert [line for line in caplog.messages if "stuck" in line] == [STUCK_BUTTON]
+    assert [line for line in caplog.messages if "stuck" in line] == [str(STUCK_BUTTON)]
 
 
 def test_configured_settings_count_until_others_are_kept(tmp_path: Path) -> None:

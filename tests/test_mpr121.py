@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 from firmware.hal.bus import CountingBus, Transaction
-from firmware.hal.emulated_bus import EmulatedBus, Fault
+from firmware.hal.emulated_bus import Disturbance, EmulatedBus
 from firmware.hal.emulator import Chip
 from firmware.hal.mpr121 import Charge, Mpr121, Mpr121Config, Snapshot
 from firmware.hal.ports import BusError
@@ -195,7 +195,7 @@ def test_a_missing_chip_is_named_with_its_wires() -> None:
 
 def test_a_stuck_bus_at_start_is_told_apart_from_a_missing_chip() -> None:
     rig = Rig()
-    rig.emulated.inject(Fault.STUCK_SDA)
+    rig.emulated.inject(Disturbance.STUCK_SDA)
     with pytest.raises(BusError, match="does not come free") as caught:
         rig.sensor.start()
     assert caught.value.errno == errno.ETIMEDOUT
@@ -203,7 +203,7 @@ def test_a_stuck_bus_at_start_is_told_apart_from_a_missing_chip() -> None:
 
 def test_a_chip_that_is_no_mpr121_is_named() -> None:
     rig = Rig()
-    rig.emulated.inject(Fault.BYTE_FLIP, mask=0xFF)
+    rig.emulated.inject(Disturbance.BYTE_FLIP, mask=0xFF)
     with pytest.raises(BusError, match=r"MPR121 at 0x5A .*0x5D"):
         rig.sensor.start()
 
@@ -211,7 +211,7 @@ def test_a_chip_that_is_no_mpr121_is_named() -> None:
 def test_a_lost_transfer_in_the_middle_of_the_start() -> None:
     rig = Rig()
     rig.sensor.start()
-    rig.emulated.inject(Fault.IO_ERROR, count=1)
+    rig.emulated.inject(Disturbance.IO_ERROR, count=1)
     with pytest.raises(BusError, match="lost a transfer with 0x5A"):
         rig.sensor.restart()
 
@@ -219,7 +219,7 @@ def test_a_lost_transfer_in_the_middle_of_the_start() -> None:
 def test_a_register_that_does_not_hold_is_named() -> None:
     rig = Rig()
     rig.sensor.start()
-    rig.emulated.inject(Fault.BYTE_FLIP, count=1, byte=0x5B - 0x2B, mask=0x10)
+    rig.emulated.inject(Disturbance.BYTE_FLIP, count=1, byte=0x5B - 0x2B, mask=0x10)
     with pytest.raises(BusError, match="MPR121 at 0x5A: register 0x5B reads 0x01, written was 0x11"):
         rig.sensor.restart()
 

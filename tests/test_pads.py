@@ -9,7 +9,7 @@ from importlib.resources import files
 import pytest
 
 from firmware.hal.backends import MockHardware, mock_hardware
-from firmware.hal.emulated_bus import Fault
+from firmware.hal.emulated_bus import Disturbance
 from firmware.hal.tended_chip import ChipState
 from firmware.hal.wiring import load_wiring
 from firmware.terms import Figure, Grip, Touch
@@ -130,10 +130,10 @@ def test_a_dip_of_the_supply_is_found_within_a_second_and_mended(
 
 def test_a_chip_that_is_missing_at_the_start_is_named_once_and_the_rest_plays(caplog: pytest.LogCaptureFixture) -> None:
     board = Board()
-    board.mock.emulated_bus.inject(Fault.NACK, address=COAST_CHIP)
+    board.mock.emulated_bus.inject(Disturbance.NACK, address=COAST_CHIP)
     board.run(30.0)
     assert board.states() == [ChipState.OK, ChipState.LOST, ChipState.OK]
-    (fault,) = board.board.faults()
+    (fault,) = map(str, board.board.faults())
     assert "MPR121 'coast' at 0x5B is lost (beach-ne, " in fault
     assert "check SDA, SCL, 3V3 and the ADDR wire" in fault
     assert [record.getMessage() for record in caplog.records] == [fault]
@@ -145,7 +145,7 @@ def test_a_chip_that_is_missing_at_the_start_is_named_once_and_the_rest_plays(ca
 def test_a_missing_chip_is_tried_with_growing_pauses_and_taken_back(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.WARNING)
     board = Board()
-    board.mock.emulated_bus.inject(Fault.NACK, address=COAST_CHIP)
+    board.mock.emulated_bus.inject(Disturbance.NACK, address=COAST_CHIP)
     board.bus.record = True
     board.run(60.0)
     tries = [entry for entry in board.bus.log if entry.address == COAST_CHIP and entry.written == b""]
@@ -158,7 +158,7 @@ def test_a_missing_chip_is_tried_with_growing_pauses_and_taken_back(caplog: pyte
 
 
 def test_one_lost_transfer_is_a_disturbance(board: Board) -> None:
-    board.mock.emulated_bus.inject(Fault.IO_ERROR, address=TOUCH_CHIP, count=1)
+    board.mock.emulated_bus.inject(Disturbance.IO_ERROR, address=TOUCH_CHIP, count=1)
     board.run(POLL_S)
     assert board.states()[0] is ChipState.DEGRADED
     board.run(POLL_S)
@@ -172,19 +172,19 @@ def test_a_disturbance_in_mid_contact_makes_no_second_grip(board: Board) -> None
     board.hands.grip(Figure.RED)
     board.hands.touch(Touch.ROCK)
     grips = board.run(0.3)
-    board.mock.emulated_bus.inject(Fault.NACK, address=TOUCH_CHIP, count=2)
+    board.mock.emulated_bus.inject(Disturbance.NACK, address=TOUCH_CHIP, count=2)
     grips += board.run(1.0)
     assert len(grips) == 1
 
 
 def test_a_stuck_bus_is_opened_anew(board: Board) -> None:
-    board.mock.emulated_bus.inject(Fault.STUCK_SDA)
+    board.mock.emulated_bus.inject(Disturbance.STUCK_SDA)
     board.run(1.0)
     assert board.states() == ALL_OK
 
 
-@pytest.mark.parametrize("fault", list(Fault))
-def test_no_fault_ever_reaches_the_loop(board: Board, fault: Fault) -> None:
+@pytest.mark.parametrize("fault", list(Disturbance))
+def test_no_fault_ever_reaches_the_loop(board: Board, fault: Disturbance) -> None:
     board.hands.place(Figure.RED, "beach-s")
     board.run(1.0)
     board.mock.emulated_bus.inject(fault, count=40, mask=0xFF)
@@ -207,7 +207,7 @@ def test_over_current_is_cleared_and_the_chip_configured_again(board: Board) -> 
 def test_over_current_again_and_again_names_rext(board: Board) -> None:
     board.mock.chips[COAST_CHIP].over_current(lasting=True)
     board.run(10.0)
-    (fault,) = board.board.faults()
+    (fault,) = map(str, board.board.faults())
     assert "0x5B" in fault
     assert "REXT" in fault
     board.mock.chips[COAST_CHIP].repair_rext()
@@ -253,7 +253,7 @@ def test_a_torn_off_pad_is_named(board: Board) -> None:
     board.mock.chips[COAST_CHIP].set_pf(2, 0.0)
     board.mock.chips[COAST_CHIP].power_on_reset()
     board.run(8.0)
-    assert [fault for fault in board.board.faults() if "pad beach-s" in fault and "electrode 2" in fault]
+    assert [fault for fault in map(str, board.board.faults()) if "pad beach-s" in fault and "electrode 2" in fault]
 
 
 def test_a_closed_board_reads_no_more(board: Board) -> None:

@@ -14,12 +14,12 @@ from firmware.audio.player import RecordingPlayer
 from firmware.config import Configuration
 from firmware.game.insel.board import OWN_BOARD
 from firmware.hal.backends import mock_hardware
-from firmware.hal.emulated_bus import Fault
+from firmware.hal.emulated_bus import Disturbance
 from firmware.hal.wiring import OWN_WIRING, load_wiring
 from firmware.journal import Store
 from firmware.loop import POLLS_PER_S, Loop
 from firmware.service import BOOTING_S, CARD_WAIT_S, FEEDS, Notifier, forgiving_configuration, open_with_card
-from firmware.terms import Sound, SoundName
+from firmware.terms import Fault, Part, Sound, SoundName
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -69,7 +69,12 @@ def systemd(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Systemd]
 def test_each_word_is_one_datagram(systemd: Systemd) -> None:
     notifier = Notifier(systemd.environment)
     notifier.ready()
-    notifier.faults(["MPR121 'touch' at 0x5A is lost: check SDA", "the star light on GPIO 5 cannot be used: busy"])
+    notifier.faults(
+        [
+            Fault(Part.CHIP, "1", "MPR121 'touch' at 0x5A is lost: check SDA"),
+            Fault(Part.LIGHT, "star", "the star light on GPIO 5 cannot be used: busy"),
+        ]
+    )
     notifier.faults([])
     notifier.stopping()
     assert systemd.heard() == [
@@ -87,7 +92,7 @@ def test_each_word_is_one_datagram(systemd: Systemd) -> None:
 def test_the_same_status_is_said_once(systemd: Systemd) -> None:
     notifier = Notifier(systemd.environment)
     for _ in range(5):
-        notifier.faults(["the button"])
+        notifier.faults([Fault(Part.BUTTON, "", "the button")])
     assert systemd.heard() == ["STATUS=not working: the button"]
     notifier.close()
 
@@ -162,7 +167,7 @@ class Told:
     def served(self, now: float) -> None:
         self.story.append("served")
 
-    def faults(self, faults: Sequence[str]) -> None:
+    def faults(self, faults: Sequence[Fault]) -> None:
         self.story.append(f"{len(faults)} faults")
 
     def stopping(self) -> None:
@@ -284,7 +289,7 @@ def test_faults_are_told_to_the_supervisor(booted: Booted) -> None:
     booted.loop.power_on()
     booted.loop.step()
     assert "0 faults" in booted.story
-    booted.mock.emulated_bus.inject(Fault.NACK, address=next(iter(booted.mock.chips)))
+    booted.mock.emulated_bus.inject(Disturbance.NACK, address=next(iter(booted.mock.chips)))
     for _ in range(3 * POLLS_PER_S):
         booted.clock.now += POLL_S
         booted.loop.step()

@@ -7,7 +7,7 @@ import itertools
 import pytest
 from table import ARIKI, TITLE, TWO, Table, texts
 
-from firmware.terms import SOUND_MS, Press, SoundName
+from firmware.terms import SOUND_MS, Fault, Part, Press, SoundName
 from firmware.unit import BEEP_EVERY_S, GIVE_UP_S, REPEAT_QUESTION_S, SLEEP_S, Unit
 
 READY = "wait 30\n"
@@ -503,7 +503,7 @@ def test_the_self_test_lights_every_symbol_sounds_and_says_what_is_broken() -> N
     assert [row["args"]["symbol"] for row in rows.cues("say", line="light")] == SYMBOLS
     assert rows.sounds == ["harp", "point", "error"]
     assert "no-faults" in rows.lines
-    table.console.unit.faults = ["chip 0x5A: nothing answers"] * 2
+    table.console.unit.faults = [Fault(Part.CHIP, "1", "chip 0x5A: nothing answers")] * 2
     rows = table.play("white beach-s explore\nwait 60")
     assert rows.cues("say", line="faults", args={"faults": 2})
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from firmware.hal.emulator import Chip
     from firmware.hal.hands import Hands, TablePhysics
     from firmware.hal.wiring import Wiring
-    from firmware.terms import Grip
+    from firmware.terms import Fault, Grip
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +41,8 @@ class Hardware:
         self.lights.tick(now)
         return self.touch.poll(now)
 
-    def faults(self) -> list[str]:
-        """One line per part that does not work now."""
+    def faults(self) -> list[Fault]:
+        """What does not work now."""
         return [*self.touch.faults(), *self.lights.faults(), *self.button.faults(), *self.battery.faults()]
 
     def close(self) -> None:

@@ -19,7 +19,7 @@ UNSTICK_PULSES = 9
 """Clock pulses that free a chip which holds SDA in the middle of a byte (I2C specification, bus clear)."""
 
 
-class Fault(Enum):
+class Disturbance(Enum):
     """What can be injected."""
 
     NACK = EREMOTEIO
@@ -38,7 +38,7 @@ class Fault(Enum):
 
 @dataclass(slots=True)
 class _Injected:
-    fault: Fault
+    fault: Disturbance
     address: int | None
     left: int | None
     byte: int
@@ -60,13 +60,19 @@ class EmulatedBus:
     # --- faults
 
     def inject(
-        self, fault: Fault, *, address: int | None = None, count: int | None = None, byte: int = 0, mask: int = 0x01
+        self,
+        fault: Disturbance,
+        *,
+        address: int | None = None,
+        count: int | None = None,
+        byte: int = 0,
+        mask: int = 0x01,
     ) -> None:
         """Let the next `count` transfers (None: all until `clear`) with `address` (None: any) suffer `fault`.
 
         Torn reads and byte flips wait for reads. `byte` and `mask` say what a byte flip inverts.
         """
-        if fault is Fault.STUCK_SDA:
+        if fault is Disturbance.STUCK_SDA:
             self._pulses = 0
         self._faults.append(_Injected(fault, address, count, byte, mask))
 
@@ -88,7 +94,7 @@ class EmulatedBus:
         """Nothing to give back."""
 
     def _release_sda(self) -> None:
-        self._faults = [injected for injected in self._faults if injected.fault is not Fault.STUCK_SDA]
+        self._faults = [injected for injected in self._faults if injected.fault is not Disturbance.STUCK_SDA]
 
     # --- the five methods
 
@@ -135,16 +141,16 @@ class EmulatedBus:
     def _select(self, address: int) -> Chip:
         """The chip that acknowledges, unless a fault that stops the whole transfer comes first."""
         if self._faults:
-            for fault in (Fault.STUCK_SDA, Fault.NACK, Fault.TIMEOUT, Fault.IO_ERROR):
+            for fault in (Disturbance.STUCK_SDA, Disturbance.NACK, Disturbance.TIMEOUT, Disturbance.IO_ERROR):
                 if self._strikes(fault, address):
-                    number = ETIMEDOUT if fault is Fault.STUCK_SDA else int(fault.value)
+                    number = ETIMEDOUT if fault is Disturbance.STUCK_SDA else int(fault.value)
                     raise bus_error(number, address, self.name)
         chip = self.chips.get(address)
         if chip is None:
             raise bus_error(EREMOTEIO, address, self.name)
         return chip
 
-    def _strikes(self, fault: Fault, address: int) -> _Injected | None:
+    def _strikes(self, fault: Disturbance, address: int) -> _Injected | None:
         for injected in self._faults:
             if injected.fault is fault and injected.address in (None, address):
                 if injected.left is not None:
@@ -161,10 +167,10 @@ class EmulatedBus:
         self._earlier[key] = answer
         if not self._faults:
             return answer
-        if self._strikes(Fault.TORN_READ, address):
+        if self._strikes(Disturbance.TORN_READ, address):
             half = (size + 1) // 2
             answer = earlier[:half].ljust(half, b"\0") + answer[half:]
-        if (flip := self._strikes(Fault.BYTE_FLIP, address)) and size:
+        if (flip := self._strikes(Disturbance.BYTE_FLIP, address)) and size:
             flipped = bytearray(answer)
             flipped[flip.byte % size] ^= flip.mask
             answer = bytes(flipped)

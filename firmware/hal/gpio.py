@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from firmware.hal.ports import PinError
-from firmware.terms import SYMBOLS, Symbol, Symbols
+from firmware.terms import SYMBOLS, Fault, Part, Symbol, Symbols
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -32,6 +32,9 @@ GET_CHIPINFO = 0x8044B401
 """GPIO_GET_CHIPINFO_IOCTL of the kernel's gpio.h: name and label, 32 bytes each, and the number of lines."""
 
 BLINK_HZ = 1.0
+NAMES = {Part.BUTTON: "push button", Part.BATTERY: "low-battery signal"}
+"""What single parts are called in messages."""
+
 RETRY_S = 10.0
 """How long to leave a pin alone that could not be had."""
 
@@ -128,15 +131,21 @@ class Pins:
 class _Line:
     """One pin with what hangs on it, opened when needed and tried again after a failure."""
 
-    def __init__(self, pins: Pins, pin: int, name: str, make: Callable[[Factory, int], Any]) -> None:
+    def __init__(self, pins: Pins, pin: int, part: Part, name: str, make: Callable[[Factory, int], Any]) -> None:
         self._pins = pins
         self._pin = pin
+        self._part = part
         self._name = name
         self._make = make
         self._device: Any = None
         self._again_s = float("-inf")
         self._closed = False
-        self.fault = ""
+        self.fault: Fault | None = None
+
+    @property
+    def _spoken(self) -> str:
+        """For people."""
+        return f"the {self._name} {self._part}" if self._name else f"the {NAMES[self._part]}"
 
     def device(self) -> Any:
         """The gpiozero device, or None while the pin cannot be had."""
@@ -147,8 +156,8 @@ class _Line:
                 self._fail(error)
             else:
                 if self.fault:
-                    log.info("%s on GPIO %d is back", self._name, self._pin)
-                self.fault = ""
+                    log.info("%s on GPIO %d is back", self._spoken, self._pin)
+                self.fault = None
         return self._device
 
     def use(self, action: Callable[[Any], Any], default: Any = None) -> Any:
@@ -165,7 +174,8 @@ class _Line:
 
     def _fail(self, error: Exception) -> None:
         self._again_s = self._pins.clock() + RETRY_S
-        fault = f"{self._name} on GPIO {self._pin} cannot be used: {error}"
+        text = f"{self._spoken} on GPIO {self._pin} cannot be used: {error}"
+        fault = Fault(self._part, self._name, text)
         if fault != self.fault:
             log.warning("%s", fault)
         self.fault = fault
@@ -176,7 +186,7 @@ class _Line:
             try:
                 device.close()
             except Exception as error:  # noqa: BLE001  # the pin is lost either way
-                log.warning("%s on GPIO %d cannot be given back: %s", self._name, self._pin, error)
+                log.warning("%s on GPIO %d cannot be given back: %s", self._spoken, self._pin, error)
 
     def close(self) -> None:
         """Give the pin back for good."""
@@ -189,9 +199,7 @@ class GpioLights:
 
     def __init__(self, pins: Pins, light_pins: Mapping[Symbol, int]) -> None:
         self._clock = pins.clock
-        self._lines = {
-            symbol: _Line(pins, light_pins[symbol], f"the {symbol} light", _make_light) for symbol in SYMBOLS
-        }
+        self._lines = {symbol: _Line(pins, light_pins[symbol], Part.LIGHT, symbol, _make_light) for symbol in SYMBOLS}
         self._shown = Symbols()
         self._since_s = 0.0
         self._lit: frozenset[Symbol] | None = None
@@ -215,7 +223,7 @@ class GpioLights:
             for symbol, line in self._lines.items():
                 line.use(_light if symbol in lit else _darken)
 
-    def faults(self) -> list[str]:
+    def faults(self) -> list[Fault]:
         """One line per light that cannot be used."""
         return [line.fault for line in self._lines.values() if line.fault]
 
@@ -229,14 +237,14 @@ class GpioButton:
     """The push button between its pin and ground."""
 
     def __init__(self, pins: Pins, pin: int) -> None:
-        self._line = _Line(pins, pin, "the push button", _make_input)
+        self._line = _Line(pins, pin, Part.BUTTON, "", _make_input)
         self._line.device()
 
     def is_pressed(self) -> bool:
         """The level now, not debounced; not pressed while the pin cannot be had."""
         return bool(self._line.use(_is_active, default=False))
 
-    def faults(self) -> list[str]:
+    def faults(self) -> list[Fault]:
         """One line if the button cannot be used."""
         return [self._line.fault] if self._line.fault else []
 
@@ -249,14 +257,14 @@ class GpioBattery:
     """A supervisor that pulls its pin low when the batteries are weak."""
 
     def __init__(self, pins: Pins, low_pin: int) -> None:
-        self._line = _Line(pins, low_pin, "the low-battery signal", _make_input)
+        self._line = _Line(pins, low_pin, Part.BATTERY, "", _make_input)
         self._line.device()
 
     def is_low(self) -> bool:
         """Whether the batteries are weak; full while the pin cannot be had."""
         return bool(self._line.use(_is_active, default=False))
 
-    def faults(self) -> list[str]:
+    def faults(self) -> list[Fault]:
         """One line if the signal cannot be read."""
         return [self._line.fault] if self._line.fault else []
 
@@ -275,7 +283,7 @@ class FixedBattery:
         """What was said."""
         return self.low
 
-    def faults(self) -> list[str]:
+    def faults(self) -> list[Fault]:
         """None."""
         return []
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from firmware.hal.bus import Bus
     from firmware.hal.ports import FigureReader
     from firmware.hal.wiring import ChipWiring, Wiring
-    from firmware.terms import Grip, Touch
+    from firmware.terms import Fault, Grip, Touch
 
 log = logging.getLogger(__name__)
 
@@ -124,8 +124,8 @@ class Pads:
         """The chips, for those who look after the board."""
         return [station.chip for station in self._stations]
 
-    def faults(self) -> list[str]:
-        """One line per chip or pad that does not work now."""
+    def faults(self) -> list[Fault]:
+        """Chips and pads that do not work now."""
         return [fault for station in self._stations for fault in station.chip.faults()]
 
     def poll(self, now: float, *, closely: bool) -> PadReading:
@@ -242,8 +242,8 @@ class Mpr121Board:
             self.pads.rebase(pad, now)
         return grip
 
-    def faults(self) -> list[str]:
-        """One line per chip or pad that does not work now, empty if all is well."""
+    def faults(self) -> list[Fault]:
+        """Chips and pads that do not work now, empty if all is well."""
         return self.pads.faults()
 
     def close(self) -> None:

@@ -13,7 +13,7 @@ from firmware.terms import VolcanoError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from firmware.terms import Grip, Likelihood, Symbols
+    from firmware.terms import Fault, Grip, Likelihood, Symbols
 
 
 class HardwareError(VolcanoError, OSError):
@@ -34,8 +34,8 @@ class TouchBoard(Protocol):
     def poll(self, now: float) -> Grip | None:
         """Called 50 times a second; a `Grip` once per contact, when it has settled. `now` in seconds, monotonic."""
 
-    def faults(self) -> Sequence[str]:
-        """One line per part that does not work now, empty if all is well."""
+    def faults(self) -> Sequence[Fault]:
+        """What does not work now, empty if all is well."""
 
     def close(self) -> None:
         """Give the hardware back; harmless when called again."""

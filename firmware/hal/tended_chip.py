@@ -1,7 +1,7 @@
 """One MPR121 of the board, kept alive: started, watched, restarted, and given up for a while when it does not answer.
 
-Nothing here raises: what fails is logged once, named in `fault`, and tried again with growing pauses. The rest of the
-board plays on.
+Nothing here raises: what fails is logged once, named in `faults()`, and tried again with growing pauses. The rest of
+the board plays on.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 from firmware.hal.mpr121 import Mpr121
 from firmware.hal.ports import BusError
+from firmware.hal.wiring import LOWEST_ADDRESS
+from firmware.terms import Fault, Part
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -108,7 +110,7 @@ class TendedChip:
         self._again_s = float("-inf")
         self._well_since_s = float("inf")
         self._over_currents_s: list[float] = []
-        self._fault = ""
+        self._fault: Fault | None = None
         self._logged = ""
 
     # --- what is wrong
@@ -118,22 +120,26 @@ class TendedChip:
         """For people: name and address."""
         return f"MPR121 {self.wiring.name!r} at 0x{self.address:02X}"
 
-    def faults(self) -> list[str]:
-        """One line for the chip if it does not work, or one for each of its pads that cannot be measured."""
+    def faults(self) -> list[Fault]:
+        """The chip if it does not work, or each of its pads that cannot be measured."""
         if self._fault:
             return [self._fault]
         return [
-            f"pad {self._pads[electrode]} ({self.name}, electrode {electrode}) is out of range: "
-            "check for a broken wire or a short"
+            Fault(
+                Part.PAD,
+                self._pads[electrode],
+                f"pad {self._pads[electrode]} ({self.name}, electrode {electrode}) is out of range: "
+                "check for a broken wire or a short",
+            )
             for electrode in sorted(self._pads)
             if self._out_of_range >> electrode & 1
         ]
 
-    def _report(self, fault: str) -> None:
-        self._fault = fault
-        if fault != self._logged:
-            log.warning("%s", fault)
-            self._logged = fault
+    def _report(self, text: str) -> None:
+        self._fault = Fault(Part.CHIP, str(self.address - LOWEST_ADDRESS + 1), text)
+        if text != self._logged:
+            log.warning("%s", text)
+            self._logged = text
 
     # --- alive
 
@@ -170,7 +176,7 @@ class TendedChip:
         self._well_since_s = now
         if self._logged:
             log.warning("%s works again", self.name)
-        self._fault = self._logged = ""
+        self._fault, self._logged = None, ""
 
     def _thresholds(self, electrode: int, snapshot: Snapshot) -> tuple[int, int]:
         """Touch and release threshold in counts: dC more on C lowers a reading by its dC / (C + dC)th (AN3889)."""

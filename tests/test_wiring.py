@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from firmware.config import ConfigError
-from firmware.hal.wiring import RESERVED_PINS, FigureMethod, load_wiring
-from firmware.terms import FIGURES, SYMBOLS, TOUCHES
+from firmware.hal.wiring import RAIL_CODES, RESERVED_PINS, FigureMethod, Rail, load_wiring
+from firmware.terms import FIGURES, SYMBOLS, TOUCHES, Figure
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -88,7 +88,11 @@ def line_of(text: str) -> int:
         ("low_pin = 27", "low_pin = 17", "battery.low_pin: GPIO 17 is used for button.pin already"),
         ("low_pin = 27", "low_pin = 28", "battery.low_pin: must be from 0 to 27, is 28"),
         ("star = 5 ", "moon = 5 ", "lights.star: is missing; it must be a whole number"),
-        ('method = "capacitor"', 'method = "magic"', "figures.method: must be one of capacitor, nothing, is 'magic'"),
+        (
+            'method = "capacitor"',
+            'method = "magic"',
+            "figures.method: must be one of capacitor, rails, colour-pads, nothing, is 'magic'",
+        ),
         ("red = 4.7", "red = 2.4", "figures.capacitor_pf.red: 2.4 pF is too near to white's 2.2 pF"),
         ("clock_hz = 400000", "clock_hz = 1000000", "i2c.clock_hz: must be from 10000 to 400000, is 1000000"),
         ("bus = 1 ", 'bus = "1" ', "i2c.bus: must be a whole number, is '1'"),
@@ -118,6 +122,79 @@ def test_the_touch_fields_must_share_a_chip(tmp_path: Path) -> None:
     path.write_text(text, encoding="utf-8")
     with pytest.raises(ConfigError, match="the six Touch fields must be on one chip, they are on touch and coast"):
         load_wiring(path, FIELDS)
+
+
+RAILS = "[chips.rails]\naddress = 0x5D\n[chips.rails.rails]\na = 0\nb = 1\nc = 2\n"
+COLOUR_PADS = "[chips.colours]\naddress = 0x5D\n[chips.colours.colour_pads]\nwhite = 0\nred = 1\ngreen = 2\nblack = 3\n"
+
+
+def with_method(tmp_path: Path, method: str, chip: str = "") -> Path:
+    """A copy that tells figures apart by `method`, with one chip more."""
+    path = copy(tmp_path, 'method = "capacitor"', f'method = "{method}"')
+    path.write_text(f"{path.read_text(encoding='utf-8')}\n{chip}", encoding="utf-8")
+    return path
+
+
+def test_a_board_with_rails(tmp_path: Path) -> None:
+    wiring = load_wiring(with_method(tmp_path, "rails", RAILS), FIELDS)
+    assert wiring.figure_method is FigureMethod.RAILS
+    assert wiring.rail_chip is wiring.chip_of("b")
+    assert wiring.rail_chip is not None
+    assert wiring.rail_chip.rails == {Rail.A: 0, Rail.B: 1, Rail.C: 2}
+    assert wiring.rail_chip.pads == ("a", "b", "c")
+    assert wiring.rail_chip.electrodes == 3
+    assert load_wiring(None, FIELDS).rail_chip is None
+
+
+def test_one_rail_too_few_or_too_many_is_nobody_s_code() -> None:
+    codes = {code: figure for figure, code in RAIL_CODES.items()}
+    assert set(codes.values()) == set(FIGURES)
+    for code in codes:
+        for rail in Rail:
+            assert code ^ {rail} not in codes
+
+
+@pytest.mark.parametrize("method", ["colour-pads", "capacitor", "nothing"])
+def test_colour_pads_go_with_every_method(tmp_path: Path, method: str) -> None:
+    wiring = load_wiring(with_method(tmp_path, method, COLOUR_PADS), FIELDS)
+    assert wiring.badges == FIGURES
+    assert wiring.chip_of("green").badges[Figure.GREEN] == 2
+    assert wiring.chip_of("green").electrodes == 4
+    assert load_wiring(None, FIELDS).badges == ()
+
+
+@pytest.mark.parametrize(
+    ("method", "chip", "problem"),
+    [
+        ("rails", "", "figures.method: is 'rails', but no chip has any; wire a, b and c"),
+        ("colour-pads", "", "figures.method: is 'colour-pads', but no chip has any; wire the four"),
+        ("capacitor", RAILS, "figures.method: must be 'rails' where a chip has them, is 'capacitor'"),
+        ("rails", RAILS.replace("b = 1\n", ""), "chips: no electrode is given for rail b"),
+        (
+            "rails",
+            RAILS.replace("b = 1", "b = 0"),
+            "chips.rails.rails.b: electrode 0 of chip rails is wired to a already",
+        ),
+        ("rails", RAILS.replace("c = 2", "d = 2"), "chips.rails.rails.d: is not one of the rails: a, b, c"),
+        (
+            "rails",
+            RAILS.replace("c = 2\n", "[chips.jungle.rails]\nc = 11\n"),
+            "chips: the three rails must be on one chip, they are on jungle and rails",
+        ),
+        ("nothing", COLOUR_PADS.replace("red = 1\n", ""), "chips: no electrode is given for the red colour pad"),
+        (
+            "nothing",
+            COLOUR_PADS.replace("red", "blue"),
+            "chips.colours.colour_pads.blue: is not one of the colour pads: black, green, red, white",
+        ),
+    ],
+)
+def test_rails_and_colour_pads_are_all_there_or_none(tmp_path: Path, method: str, chip: str, problem: str) -> None:
+    path = with_method(tmp_path, method, chip)
+    with pytest.raises(ConfigError) as caught:
+        load_wiring(path, FIELDS)
+    assert problem in str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
 def test_a_board_on_mains_needs_no_battery_pin(tmp_path: Path) -> None:

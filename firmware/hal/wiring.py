@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from firmware.config import read_table
 from firmware.terms import FIGURES, SYMBOLS, TOUCHES, Figure, Symbol, Touch
@@ -47,28 +47,58 @@ class FigureMethod(StrEnum):
     """How figures are told apart."""
 
     CAPACITOR = "capacitor"
+    RAILS = "rails"
+    COLOUR_PADS = "colour-pads"
     NOTHING = "nothing"
+
+
+class Rail(StrEnum):
+    """The three rings round every field's centre, each joined over the whole board and led to one electrode."""
+
+    A = "a"
+    B = "b"
+    C = "c"
+
+
+RAIL_CODES = {
+    Figure.WHITE: frozenset({Rail.A}),
+    Figure.RED: frozenset({Rail.B}),
+    Figure.GREEN: frozenset({Rail.C}),
+    Figure.BLACK: frozenset(Rail),
+}
+"""Which rails a figure's foot joins to the centre: one or three, so that one too few or too many is nobody's code."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChipWiring:
-    """One MPR121: its name, I2C address, and the electrode of each pad."""
+    """One MPR121: its name, I2C address, and the electrode of each pad.
+
+    `badges` are the colour pads: who is asked for a colour touches the one of the own figure.
+    """
 
     name: str
     address: int
     touches: Mapping[Touch, int]
     fields: Mapping[str, int]
+    rails: Mapping[Rail, int] = field(default_factory=dict)
+    badges: Mapping[Figure, int] = field(default_factory=dict)
+
+    @property
+    def wires(self) -> dict[str, int]:
+        """The electrode of every pad, by name."""
+        kinds: tuple[Mapping[Any, int], ...] = (self.touches, self.fields, self.rails, self.badges)
+        return {str(pad): electrode for pads in kinds for pad, electrode in pads.items()}
 
     @property
     def electrodes(self) -> int:
         """How many electrodes to enable, from ELE0 up (register 0x5E, ELE_EN)."""
-        return 1 + max((*self.touches.values(), *self.fields.values()), default=-1)
+        return 1 + max(self.wires.values(), default=-1)
 
     @property
     def pads(self) -> tuple[str, ...]:
         """The names of all pads, by electrode."""
-        named = [(electrode, str(name)) for wires in (self.touches, self.fields) for name, electrode in wires.items()]
-        return tuple(name for _, name in sorted(named))
+        wires = self.wires
+        return tuple(sorted(wires, key=wires.__getitem__))
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +124,22 @@ class Wiring:
         """All field names, chip by chip."""
         return tuple(field for chip in self.chips for field in chip.fields)
 
-    def chip_of(self, field: str) -> ChipWiring:
-        """The chip that `field` is wired to; KeyError if there is none."""
+    @property
+    def rail_chip(self) -> ChipWiring | None:
+        """The chip with the three rails, if the board has any."""
+        return next((chip for chip in self.chips if chip.rails), None)
+
+    @property
+    def badges(self) -> tuple[Figure, ...]:
+        """The figures that have a colour pad: all four or none."""
+        return tuple(figure for figure in FIGURES if any(figure in chip.badges for chip in self.chips))
+
+    def chip_of(self, pad: str) -> ChipWiring:
+        """The chip that `pad` of any kind is wired to; KeyError if there is none."""
         for chip in self.chips:
-            if field in chip.fields:
+            if pad in chip.wires:
                 return chip
-        raise KeyError(field)
+        raise KeyError(pad)
 
 
 def load_wiring(path: Path | None, fields: Collection[str]) -> Wiring:
@@ -129,6 +169,7 @@ def load_wiring(path: Path | None, fields: Collection[str]) -> Wiring:
     battery_table.done()
     figures = root.table("figures", optional=True)
     method = FigureMethod(figures.text("method", FigureMethod.CAPACITOR, choices=tuple(FigureMethod)))
+    _check_method(method, figures, chips)
     capacitor_pf = _capacitors(figures.table("capacitor_pf", optional=True))
     figures.done()
     root.done()
@@ -146,12 +187,20 @@ def _chips(table: Table, root: Table, fields: Collection[str]) -> tuple[ChipWiri
                 raise chip_table.error("address", f"0x{address:02X} is the address of chip {other.name} already")
         touch_table = chip_table.table("touch_fields", optional=True)
         field_table = chip_table.table("fields", optional=True)
+        rail_table = chip_table.table("rails", optional=True)
+        badge_table = chip_table.table("colour_pads", optional=True)
         chip_table.done()
-        touches = {Touch(pad): number for pad, number in _electrodes(touch_table, TOUCHES, wired)}
-        wires = dict(_electrodes(field_table, fields, wired))
-        if not touches and not wires:
+        chip = ChipWiring(
+            name,
+            address,
+            touches={Touch(pad): number for pad, number in _electrodes(touch_table, TOUCHES, wired)},
+            fields=dict(_electrodes(field_table, fields, wired)),
+            rails={Rail(pad): number for pad, number in _electrodes(rail_table, tuple(Rail), wired)},
+            badges={Figure(pad): number for pad, number in _electrodes(badge_table, FIGURES, wired)},
+        )
+        if not chip.wires:
             raise table.error(name, "has no pads; leave a chip out that is not wired")
-        chips.append(ChipWiring(name, address, touches, wires))
+        chips.append(chip)
     _check_complete(chips, root, fields)
     return tuple(chips)
 
@@ -175,15 +224,32 @@ def _electrodes(table: Table, known: Collection[str], wired: dict[tuple[str, int
 
 
 def _check_complete(chips: list[ChipWiring], root: Table, fields: Collection[str]) -> None:
-    with_touches = [chip for chip in chips if chip.touches]
-    if len(with_touches) > 1:
-        names = " and ".join(chip.name for chip in with_touches)
-        raise root.error("chips", f"the six Touch fields must be on one chip, they are on {names}")
-    touches = set(with_touches[0].touches) if with_touches else set()
-    missing = [str(touch) for touch in TOUCHES if touch not in touches]
-    missing += [field for field in fields if not any(field in chip.fields for chip in chips)]
+    wired = {pad for chip in chips for pad in chip.wires}
+    together = {"six Touch fields": [chip.name for chip in chips if chip.touches]}
+    together["three rails"] = [chip.name for chip in chips if chip.rails]
+    for pads, names in together.items():
+        if len(names) > 1:
+            raise root.error("chips", f"the {pads} must be on one chip, they are on {' and '.join(names)}")
+    missing = [pad for pad in (*TOUCHES, *fields) if pad not in wired]
+    if together["three rails"]:
+        missing += [f"rail {rail}" for rail in Rail if rail not in wired]
+    if any(chip.badges for chip in chips):
+        missing += [f"the {figure} colour pad" for figure in FIGURES if figure not in wired]
     if missing:
         raise root.error("chips", f"no electrode is given for {', '.join(missing)}")
+
+
+def _check_method(method: FigureMethod, figures: Table, chips: Collection[ChipWiring]) -> None:
+    """Whether the method has the pads that it goes by, and rails their method: only rails need figures of their own."""
+    rails = any(chip.rails for chip in chips)
+    if method is FigureMethod.RAILS and not rails:
+        raise figures.error("method", "is 'rails', but no chip has any; wire a, b and c in a table chips.NAME.rails")
+    if rails and method is not FigureMethod.RAILS:
+        raise figures.error("method", f"must be 'rails' where a chip has them, is '{method}'")
+    if method is FigureMethod.COLOUR_PADS and not any(chip.badges for chip in chips):
+        raise figures.error(
+            "method", "is 'colour-pads', but no chip has any; wire the four in a table chips.NAME.colour_pads"
+        )
 
 
 class _Pins:

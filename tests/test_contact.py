@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,6 +11,9 @@ from hypothesis import strategies as st
 from firmware.hal.contact import STANDING_S, STUCK_S, Contacts, PadReading
 from firmware.hal.figures import NoFigures
 from firmware.terms import UNKNOWN, Grip, Likelihood, Touch
+
+if TYPE_CHECKING:
+    from firmware.hal.ports import GripReading
 
 POLL_S = 0.02
 
@@ -19,8 +24,8 @@ class Echo:
     def __init__(self) -> None:
         self.asked: list[tuple[str, float]] = []
 
-    def likelihood(self, field: str, delta_pf: float) -> Likelihood:
-        self.asked.append((field, delta_pf))
+    def likelihood(self, reading: GripReading) -> Likelihood:
+        self.asked.append((reading.field, reading.rise_pf))
         return UNKNOWN
 
 

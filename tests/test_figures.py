@@ -5,14 +5,19 @@ from __future__ import annotations
 import tomllib
 from dataclasses import replace
 from importlib.resources import files
+from typing import TYPE_CHECKING
 
 import pytest
 
 from firmware.hal.figures import CapacitorFigures, NoFigures, figure_reader
 from firmware.hal.hands import series_pf
+from firmware.hal.ports import GripReading
 from firmware.hal.wiring import FigureMethod, load_wiring
 from firmware.identity import Identity, identify
 from firmware.terms import FIGURES, UNKNOWN, Figure, Likelihood
+
+if TYPE_CHECKING:
+    from firmware.hal.ports import FigureReader
 
 CAPACITOR_PF = {Figure.WHITE: 2.2, Figure.RED: 4.7, Figure.GREEN: 10.0, Figure.BLACK: 22.0}
 MAINS_PF, BATTERY_PF = 130.0, 32.0
@@ -20,6 +25,10 @@ MAINS_PF, BATTERY_PF = 130.0, 32.0
 
 def reader() -> CapacitorFigures:
     return CapacitorFigures(CAPACITOR_PF, frozenset({"near"}))
+
+
+def read(reader: FigureReader, field: str, delta_pf: float) -> Likelihood:
+    return reader.likelihood(GripReading(field, delta_pf))
 
 
 def posterior(likelihood: Likelihood, figure: Figure) -> float:
@@ -36,13 +45,13 @@ def rise_pf(figure: Figure, return_pf: float, *, stood: bool) -> float:
 @pytest.mark.parametrize("stood", [False, True], ids=["carried", "stood there"])
 @pytest.mark.parametrize("figure", FIGURES)
 def test_a_clean_reading_on_the_touch_chip_names_the_figure(figure: Figure, stood: bool) -> None:
-    assert posterior(reader().likelihood("near", rise_pf(figure, 600.0, stood=stood)), figure) > 0.9
+    assert posterior(read(reader(), "near", rise_pf(figure, 600.0, stood=stood)), figure) > 0.9
 
 
 @pytest.mark.parametrize("stood", [False, True], ids=["carried", "stood there"])
 @pytest.mark.parametrize("figure", FIGURES)
 def test_a_clean_reading_on_mains_names_the_figure(figure: Figure, stood: bool) -> None:
-    assert posterior(reader().likelihood("far", rise_pf(figure, MAINS_PF, stood=stood)), figure) > 0.9
+    assert posterior(read(reader(), "far", rise_pf(figure, MAINS_PF, stood=stood)), figure) > 0.9
 
 
 @pytest.mark.parametrize("stood", [False, True], ids=["carried", "stood there"])
@@ -51,7 +60,7 @@ def test_a_clean_reading_is_believed_out_of_turn(figure: Figure, stood: bool) ->
     """Rulebook, What happens if a player was skipped? and the card Double turn: the figure decides."""
     white, red, green, black = (0.0001 if each is figure else 1.0 for each in FIGURES)
     for field, return_pf in (("near", 600.0), ("far", MAINS_PF)):
-        seen = reader().likelihood(field, rise_pf(figure, return_pf, stood=stood))
+        seen = read(reader(), field, rise_pf(figure, return_pf, stood=stood))
         assert identify(seen, (white, red, green, black)) == Identity(figure)
 
 
@@ -60,8 +69,8 @@ def test_on_batteries_the_return_is_learnt_from_the_grips(figure: Figure) -> Non
     figures = reader()
     for _ in range(3):
         for other in FIGURES:
-            figures.likelihood("far", rise_pf(other, BATTERY_PF, stood=True))
-    assert posterior(figures.likelihood("far", rise_pf(figure, BATTERY_PF, stood=True)), figure) > 0.9
+            read(figures, "far", rise_pf(other, BATTERY_PF, stood=True))
+    assert posterior(read(figures, "far", rise_pf(figure, BATTERY_PF, stood=True)), figure) > 0.9
 
 
 def test_what_was_learnt_is_forgotten_when_the_supply_changes() -> None:
@@ -69,19 +78,19 @@ def test_what_was_learnt_is_forgotten_when_the_supply_changes() -> None:
     for return_pf in (BATTERY_PF, MAINS_PF):
         for _ in range(8):
             for other in FIGURES:
-                figures.likelihood("far", rise_pf(other, return_pf, stood=True))
-    assert posterior(figures.likelihood("far", rise_pf(Figure.BLACK, MAINS_PF, stood=True)), Figure.BLACK) > 0.9
+                read(figures, "far", rise_pf(other, return_pf, stood=True))
+    assert posterior(read(figures, "far", rise_pf(Figure.BLACK, MAINS_PF, stood=True)), Figure.BLACK) > 0.9
 
 
 def test_between_two_figures_the_likelihood_is_torn() -> None:
-    likelihood = reader().likelihood("near", 2.68)
+    likelihood = read(reader(), "near", 2.68)
     assert 0.2 < posterior(likelihood, Figure.WHITE) < 0.8
     assert 0.2 < posterior(likelihood, Figure.RED) < 0.8
 
 
 @pytest.mark.parametrize("delta_pf", [300.0, 60.0, 0.05, 0.0, -2.0, float("nan"), float("inf")])
 def test_a_reading_that_fits_nobody_is_flat(delta_pf: float) -> None:
-    likelihood = reader().likelihood("near", delta_pf)
+    likelihood = read(reader(), "near", delta_pf)
     assert max(likelihood) == 1.0
     assert min(likelihood) > 0.4
 
@@ -89,12 +98,12 @@ def test_a_reading_that_fits_nobody_is_flat(delta_pf: float) -> None:
 @pytest.mark.parametrize("field", ["near", "far"])
 def test_every_likelihood_is_positive_and_at_most_one(field: str) -> None:
     for tenths in range(1, 400):
-        likelihood = reader().likelihood(field, tenths / 10)
+        likelihood = read(reader(), field, tenths / 10)
         assert all(0 < value <= 1 for value in likelihood)
 
 
 def test_figures_as_they_were_sold_say_nothing() -> None:
-    assert NoFigures().likelihood("far", 9.0) == UNKNOWN
+    assert read(NoFigures(), "far", 9.0) == UNKNOWN
 
 
 def test_the_wiring_chooses_the_reader() -> None:

@@ -11,12 +11,15 @@ from math import inf
 from statistics import fmean, median
 from typing import TYPE_CHECKING
 
+from firmware.hal.ports import GripReading
 from firmware.terms import Grip, Touch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from firmware.hal.ports import FigureReader
+    from firmware.hal.wiring import Rail
+    from firmware.terms import Figure
 
 MEASUREMENTS = 3
 """A grip is judged by the median of three measurements that agree: one spike cannot decide."""
@@ -73,6 +76,10 @@ class PadReading:
     touches: frozenset[Touch] = frozenset()
     fields: frozenset[str] = frozenset()
     rise_pf: Mapping[str, float] = field(default_factory=dict)
+    rails_pf: Mapping[Rail, float] = field(default_factory=dict)
+    """How far each rail is above rest, where the board has rails."""
+    badge: Figure | None = None
+    """The figure whose colour pad is held or was touched just now, where the board has such pads."""
 
 
 NOTHING = PadReading()
@@ -204,7 +211,8 @@ class Contacts:
             return None
         self.answered = True
         self._pair = None
-        return Grip(name, touch, self._reader.likelihood(name, rise_pf))
+        measured = GripReading(name, rise_pf, reading.rails_pf, reading.badge)
+        return Grip(name, touch, self._reader.likelihood(measured))
 
     def _gripped(self, now: float) -> list[str]:
         """The fields that hands hold; where there are several, those that may just be standing figures do not count."""

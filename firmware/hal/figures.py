@@ -16,7 +16,7 @@ from firmware.terms import FIGURES, UNKNOWN, Figure
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from firmware.hal.ports import FigureReader
+    from firmware.hal.ports import FigureReader, GripReading
     from firmware.hal.wiring import Wiring
     from firmware.terms import Likelihood
 
@@ -74,11 +74,12 @@ class CapacitorFigures:
         self._weights = list(AT_FIRST)
         """How probable each of `RETURNS_PF` is."""
 
-    def likelihood(self, field: str, delta_pf: float) -> Likelihood:
-        """Likelihood of a rise of `delta_pf` on `field`, the likeliest figure's being 1; flat if it fits nobody."""
+    def likelihood(self, reading: GripReading) -> Likelihood:
+        """Likelihood of the field's rise, the likeliest figure's being 1; flat if it fits nobody."""
+        delta_pf = reading.rise_pf
         if not 0.0 < delta_pf < math.inf:
             return UNKNOWN
-        if field in self._grounded:
+        if reading.field in self._grounded:
             return _scaled(_fits(delta_pf, self._grounded_centres))
         fits = [_fits(delta_pf, centres) for centres in self._centres]
         likelihood = _scaled(
@@ -124,7 +125,7 @@ def _centres(capacitor_pf: float, through_hand_pf: float) -> tuple[float, float]
 class NoFigures:
     """For figures as they were sold: every reading fits everybody."""
 
-    def likelihood(self, field: str, delta_pf: float) -> Likelihood:  # noqa: ARG002  # the port's shape
+    def likelihood(self, reading: GripReading) -> Likelihood:  # noqa: ARG002  # the port's shape
         """Flat."""
         return UNKNOWN
 

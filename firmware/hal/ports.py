@@ -6,14 +6,17 @@ or broken part is logged once, named in `faults()`, and tried again.
 
 from __future__ import annotations
 
+import dataclasses
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from firmware.terms import VolcanoError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from firmware.terms import Fault, Grip, Likelihood, Symbols
+    from firmware.hal.wiring import Rail
+    from firmware.terms import Fault, Figure, Grip, Likelihood, Symbols
 
 
 class HardwareError(VolcanoError, OSError):
@@ -41,11 +44,24 @@ class TouchBoard(Protocol):
         """Give the hardware back; harmless when called again."""
 
 
-class FigureReader(Protocol):
-    """What a gripped field's reading says about the figure."""
+@dataclass(frozen=True, slots=True)
+class GripReading:
+    """What was measured while a figure was gripped and a Touch field touched. Rises in picofarads."""
 
-    def likelihood(self, field: str, delta_pf: float) -> Likelihood:
-        """Likelihood of a rise of `delta_pf` picofarads on `field` for white, red, green and black."""
+    field: str
+    rise_pf: float
+    """How far the gripped field has risen above its rest."""
+    rails_pf: Mapping[Rail, float] = dataclasses.field(default_factory=dict)
+    """How far each rail has risen above its rest; empty on a board without rails."""
+    badge: Figure | None = None
+    """The figure whose colour pad goes with this grip, if one does."""
+
+
+class FigureReader(Protocol):
+    """What a grip's reading says about the figure."""
+
+    def likelihood(self, reading: GripReading) -> Likelihood:
+        """Likelihood of `reading` for white, red, green and black."""
 
 
 class SymbolLights(Protocol):

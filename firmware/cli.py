@@ -143,6 +143,7 @@ commands, one a line:
   ? beach-s explore         a contact whose figure the sensors could not tell
   button | button long      the push button
   wait 12.5                 seconds pass; without it no time passes
+  battery low | battery full
   chance KIND OUTCOME       the next draw of KIND gives OUTCOME
   power off | power on | power on held
   state                     the state as one line, for --state

@@ -143,6 +143,9 @@ class Console:
                 self.unit.press(self.now, Press(long=True))
             case ["wait", seconds]:
                 self._wait(seconds)
+            case ["battery", "full" | "low" as level]:
+                self.low_battery = level == "low"
+                self.unit.battery(self.now, self.low_battery)
             case ["chance", kind, outcome]:
                 self._queue(kind, outcome)
             case ["state"]:

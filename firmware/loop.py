@@ -243,6 +243,7 @@ class Loop:
         if now >= self._faults_due:
             self._faults_due = now + FAULTS_EVERY_S
             self._note_faults()
+            self.unit.battery(now, self._hardware.battery.is_low())
         unit = self.unit
         if unit.mode is Mode.OFF:
             return

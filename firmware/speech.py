@@ -75,6 +75,10 @@ class Speech:
         self._earlier = (*under_way, *self.waiting)
         return stopped
 
+    def remark(self, items: Iterable[Item]) -> None:
+        """Facts beside the announcement: they follow what waits, and are heard also if that is to be said again."""
+        self._earlier = (*self._earlier, *self.add(items))
+
     def again(self) -> list[Cue]:
         """The announcement is to be said again from its beginning; earlier facts, not heard yet, come first."""
         self.waiting = deque(item for item in self.waiting if self._is_earlier(item))

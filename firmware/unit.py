@@ -38,6 +38,7 @@ from firmware.unit_events import (
     LANGUAGES,
     VOLUMES,
     BatteryLow,
+    BatteryWeakened,
     FigureInferred,
     Interrupted,
     PoweredOn,
@@ -65,6 +66,8 @@ SLEEP_S = 20 * 60.0
 GIVE_UP_S = 5.0
 """A second press within this time after the resumption message ends the resumed game."""
 BEEP_EVERY_S = 5.0
+WEAKENED_S = 5.0
+"""Batteries are weak in mid-game when they have been so for so long: a loud note makes them dip for less; estimate."""
 HINT_AFTER = 2
 """Errors in a row after which the voice helps."""
 
@@ -132,6 +135,9 @@ class Unit:
         self._unfinished: Sequence[Record] = ()
         self.low_battery = False
         """Whether the batteries were weak at power-on."""
+        self._weak_since: float | None = None
+        self._weakened = False
+        """Whether it has been said that the batteries became weak after power-on."""
         self._misconfigured = False
         self._asleep = False
         self._question_repeated = False
@@ -215,6 +221,13 @@ class Unit:
                 self._give_up_until = now + GIVE_UP_S
         self._go_on()
 
+    def battery(self, now: float, low: bool) -> None:
+        """The supply as it is now. Weak batteries are told of once, until power-on, when they stay weak."""
+        if not low or self.mode is Mode.OFF:
+            self._weak_since = None
+        elif self._weak_since is None:
+            self._weak_since = now
+
     def finished(self, now: float) -> None:
         """The cue that began last has been heard to its end."""
         self._now = now
@@ -231,6 +244,10 @@ class Unit:
             self.speech.ended()
         if self.mode is Mode.WEAK and now >= self._next_beep:
             self._beep()
+        if (due := self._weakened_due()) is not None and now >= due:
+            self._weakened = True
+            self._out.append(BatteryWeakened())
+            self.speech.remark([say("batteries-weak")])
         if not self._asleep:
             if (due := self._question_due()) is not None and now >= due:
                 self._question_repeated = True
@@ -248,6 +265,8 @@ class Unit:
         times = []
         if isinstance(self.speech.current, Pause):
             times.append(self._pause_until)
+        if (due := self._weakened_due()) is not None:
+            times.append(due)
         if self.mode is Mode.WEAK:
             times.append(self._next_beep)
         elif self.speech.idle and not self._asleep:
@@ -276,6 +295,7 @@ class Unit:
             "seed": self._seeds.generator,
             "errors": self._errors,
             "low_battery": self.low_battery,
+            "weakened": self._weakened,
             "lit": [symbol.value for symbol in self.lit.lit],
             "asked": [asked.field, asked.touch.value] if asked else None,
             "inferred": [inferred.figure.value, inferred.field, inferred.touch.value] if inferred else None,
@@ -305,6 +325,7 @@ class Unit:
         except (ValueError, TypeError, IndexError) as error:
             raise StateError(f"state: {error}") from error
         self._now = self._last_input = self._idle_since = now
+        self._weakened = row.get("weakened") is True  # no key of the first states
         self._restore_game(mode, name, game)
         self._seeds.generator, self._errors, self.low_battery, self._resumed = seed, errors, low_battery, resumed
         self.mode, self.settings, self.speech.texts = mode, settings, self._load_texts(settings.language)
@@ -606,6 +627,12 @@ class Unit:
         if not waiting or self.rules is None or self.rules.pending(self.game) is None:
             return None
         return max(self._last_input, self._idle_since) + REPEAT_QUESTION_S
+
+    def _weakened_due(self) -> float | None:
+        known = self.low_battery or self._weakened
+        if self._weak_since is None or known or self._asleep or self.mode in NOT_YET:
+            return None
+        return self._weak_since + WEAKENED_S
 
     def _touched(self, now: float) -> None:
         self._now = self._last_input = now

@@ -22,7 +22,12 @@ class PoweredOn(Event):
 
 @event
 class BatteryLow(Event):
-    """The batteries are weak: nothing happens until the push button is pressed."""
+    """The batteries are weak at power-on: nothing happens until the push button is pressed."""
+
+
+@event
+class BatteryWeakened(Event):
+    """The batteries have become weak since power-on: it is said once, and the game goes on."""
 
 
 @event

@@ -420,7 +420,7 @@ def test_a_wrong_state_is_named_in_one_line(change: dict[str, Any], told: str) -
     assert "\n" not in str(refused.value)
 
 
-@pytest.mark.parametrize("key", list(Table(READY + TWO).state()))
+@pytest.mark.parametrize("key", sorted(Table(READY + TWO).state().keys() - {"weakened"}))
 def test_a_state_that_lacks_a_key_is_named(key: str) -> None:
     state = Table(READY + TWO).state()
     del state[key]

@@ -465,6 +465,19 @@ def test_a_stuck_button_is_logged_and_counted_by_the_self_test(
     assert [line for line in caplog.messages if "stuck" in line] == [str(STUCK_BUTTON)]
 
 
+def test_batteries_that_run_down_in_mid_game_are_noticed_and_said_once(volcano: Volcano) -> None:
+    volcano.switch_on()
+    volcano.run(10)
+    volcano.mock.set_battery_low(low=True)
+    rows = volcano.run(20)
+    assert rows.named == ["battery_weakened"]
+    assert rows.lines == ["batteries-weak"]
+    volcano.mock.set_battery_low(low=False)
+    volcano.run(10)
+    volcano.mock.set_battery_low(low=True)
+    assert volcano.run(20) == []
+
+
 def test_configured_settings_count_until_others_are_kept(tmp_path: Path) -> None:
     volcano = Volcano(tmp_path)
     loop = Loop(

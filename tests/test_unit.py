@@ -8,7 +8,7 @@ import pytest
 from table import ARIKI, TITLE, TWO, Table, texts
 
 from firmware.terms import SOUND_MS, Fault, Part, Press, SoundName
-from firmware.unit import BEEP_EVERY_S, GIVE_UP_S, REPEAT_QUESTION_S, SLEEP_S, Unit
+from firmware.unit import BEEP_EVERY_S, GIVE_UP_S, REPEAT_QUESTION_S, SLEEP_S, WEAKENED_S, Unit
 
 READY = "wait 30\n"
 SIGNALS = [
@@ -85,6 +85,71 @@ def test_a_weak_battery_is_said_once_more_after_the_game() -> None:
     rows = table.play("wait 200")
     assert rows.lines.count("batteries-weak") == 1
     assert rows.lines.index("batteries-weak") > rows.lines.index("over-lost")
+
+
+# --- batteries that run down in mid-game
+
+
+def test_batteries_that_become_weak_are_told_of_once_and_the_game_goes_on() -> None:
+    table = Table(READY + TWO)
+    rows = table.play("battery low\nwait 60")
+    assert rows.untimed[0] == {"event": "battery_weakened"}
+    assert rows[0]["t"] == 90.0 + WEAKENED_S
+    assert rows.lines == ["batteries-weak"]
+    rows = table.play("battery full\nwait 9\nbattery low\nwait 30\nwhite beach-s explore\nwait 30")
+    assert rows.named[0] == "relics"
+    assert "batteries-weak" not in rows.lines
+
+
+def test_a_dip_of_the_battery_is_nothing() -> None:
+    assert Table(READY + TWO).play(f"battery low\nwait {WEAKENED_S - 0.1}\nbattery full\nwait 60") == []
+
+
+def test_weak_batteries_are_told_of_after_what_is_being_said() -> None:
+    table = Table(READY + TWO)
+    table.play("battery low\nwait 4\nchance site ariki\nwhite jungle-w explore")
+    rows = table.play("wait 300")
+    assert rows.events("battery_weakened")[0]["t"] < rows.cues("say", line="story-1")[0]["t"]
+    assert rows.lines.index("batteries-weak") > rows.lines.index("story-12")
+
+
+def test_weak_batteries_are_heard_of_whatever_is_repeated_skipped_or_played() -> None:
+    for other in ("button\nwait 1\nbutton", "red beach-sw explore", "red beach-sw one", "white beach-s rock"):
+        table = Table(READY + TWO)
+        table.play("battery low\nwait 4\nchance site ariki\nwhite jungle-w explore\nwait 3")
+        assert "batteries-weak" in table.play(f"{other}\nwait 300").lines, other
+
+
+@pytest.mark.parametrize("before", ["wait 1\n", "power off\npower on held\nwait 1\n"])
+def test_before_the_greeting_has_ended_weak_batteries_wait(before: str) -> None:
+    table = Table(before)
+    assert "battery_weakened" not in table.play("battery low\nwait 1.5").named
+    rows = table.play("button\nwait 60")
+    assert rows.named == ["ready", "battery_weakened"]
+    assert rows.lines[-1] == "batteries-weak"
+
+
+def test_batteries_that_were_weak_at_power_on_become_no_weaker() -> None:
+    table = Table("wait 1\nbutton\nwait 40", low_battery=True)
+    assert table.play("battery low\nwait 60\nwhite beach-s explore\nwait 60").events("battery_weakened") == []
+
+
+def test_nobody_is_told_of_the_batteries_while_the_volcano_sleeps() -> None:
+    table = Table(READY + TWO + f"wait {SLEEP_S}")
+    assert table.play("battery low\nwait 60") == []
+    assert table.play("white beach-s explore\nwait 60").events("battery_weakened")
+
+
+def test_after_a_power_cut_weak_batteries_are_told_of_as_at_power_on() -> None:
+    rows = Table(READY + TWO + "battery low\nwait 30").play("power off\npower on\nwait 1")
+    assert rows.named == ["powered_on", "battery_low"]
+
+
+def test_a_restored_volcano_does_not_tell_of_its_batteries_again() -> None:
+    state = Table(READY + TWO + "battery low\nwait 30").state()
+    assert Table(state=state).play("battery low\nwait 60") == []
+    del state["weakened"]  # as of a volcano that did not know of it
+    assert Table(state=state).play("battery low\nwait 60").lines == ["batteries-weak"]
 
 
 # --- ready

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from firmware.hal.figures import CapacitorFigures, NoFigures, figure_reader
-from firmware.hal.hands import series_pf
+from firmware.hal.physics import series_pf
 from firmware.hal.ports import GripReading
 from firmware.hal.wiring import FigureMethod, load_wiring
 from firmware.identity import Identity, identify

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from firmware.hal.backends import mock_hardware
-from firmware.hal.hands import Hands, TableError, TablePhysics, series_pf
+from firmware.hal.hands import Hands, TableError
+from firmware.hal.physics import TablePhysics, series_pf
 from firmware.hal.wiring import load_wiring
 from firmware.terms import FIGURES, TOUCHES, Figure, Grip, Touch
 

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from firmware.hal.bus import Bus
     from firmware.hal.emulated_bus import EmulatedBus
     from firmware.hal.emulator import Chip
-    from firmware.hal.hands import Hands, TablePhysics
+    from firmware.hal.hands import Hands
+    from firmware.hal.physics import TablePhysics
     from firmware.hal.wiring import Wiring
     from firmware.terms import Fault, Grip
 
@@ -110,7 +111,8 @@ def mock_hardware(
     """
     from firmware.hal.emulated_bus import EmulatedBus  # noqa: PLC0415  # a real board never needs it
     from firmware.hal.emulator import Chip  # noqa: PLC0415
-    from firmware.hal.hands import Hands, TablePhysics  # noqa: PLC0415
+    from firmware.hal.hands import Hands  # noqa: PLC0415
+    from firmware.hal.physics import TablePhysics  # noqa: PLC0415
 
     chips = {
         chip.address: Chip(clock, noise_counts=noise_counts, seed=seed * len(wiring.chips) + number)

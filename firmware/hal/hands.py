@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import math
 import zlib
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from firmware.hal.physics import USUAL, series_pf
 from firmware.terms import FIGURES, TOUCHES, Figure, Touch, VolcanoError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from firmware.hal.physics import TablePhysics
     from firmware.hal.wiring import Wiring
 
 
@@ -29,49 +30,6 @@ class PadInput(Protocol):
 
 class TableError(VolcanoError, ValueError):
     """Something was asked of the table that it does not have."""
-
-
-@dataclass(frozen=True, slots=True)
-class TablePhysics:
-    """What the table is made of, in picofarads and seconds. Estimates unless a source is given."""
-
-    lowest_pad_pf: float = 40.0
-    highest_pad_pf: float = 120.0
-    """A pad with its wire: foil or copper of a few square centimetres and 20 to 60 cm of wire."""
-
-    figure_pf: float = 1.7
-    """A figure's metal to everything around it, nobody holding it: the self-capacitance of a 3 cm body."""
-
-    hand_pf: float = 200.0
-    """Through the skin of finger and thumb into a bare metal head: the layer of skin is hundreds of picofarads."""
-
-    body_pf: float = 150.0
-    """A body to earth is 80 to 300 pF (the human-body models of ESD testing take 100 to 150 pF)."""
-
-    earth_pf: float = 1000.0
-    """The volcano's ground to earth: a mains adapter couples by about a nanofarad, batteries by 20 to 90 pF."""
-
-    touch_field_pf: float = 500.0
-    """A fingertip on bare metal; an insulated Touch field has 10 to 30 pF instead."""
-
-    palm_pf: float = 12.0
-    """A hand lying on a field through print and lacquer."""
-
-    let_go_s: float = 0.15
-    """How long fingers take to leave a figure's head or a Touch field's metal."""
-
-    set_down_s: float = 0.3
-    """From a figure's foot meeting a field to the last finger leaving its head."""
-
-    @property
-    def return_pf(self) -> float:
-        """From the body back to the chip's ground, through earth."""
-        return series_pf(self.body_pf, self.earth_pf)
-
-
-def series_pf(*parts: float) -> float:
-    """Capacitors in series, in picofarads."""
-    return 1.0 / sum(1.0 / part for part in parts)
 
 
 class Hands:
@@ -88,7 +46,7 @@ class Hands:
         self,
         wiring: Wiring,
         chips: Mapping[int, PadInput],
-        physics: TablePhysics = TablePhysics(),
+        physics: TablePhysics = USUAL,
         seed: int = 0,
     ) -> None:
         self._physics = physics

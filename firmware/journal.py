@@ -15,11 +15,12 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from firmware import __version__
+from firmware.disk import free_name, replace_file, sync_folder
 from firmware.game.kernel import Begun, Ended, Played, Record
 from firmware.terms import Contact, Figure, Touch, VolcanoError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from firmware.unit_events import Settings
@@ -155,11 +156,11 @@ class Store:
             self._whole_bytes = journal.whole_bytes  # the next record cuts the tail off if the disk is full now
         with self._complaining():
             if not torn:
-                aside = _free_name(self.folder, "set-aside")
+                aside = free_name(self.folder, "set-aside", ".journal")
                 aside.write_bytes(data)
                 self.warn(f"journal: {self.running}: {journal.problem}; the file is kept as {aside}")
             if journal.records:
-                _replace(self.running, data[: journal.whole_bytes])
+                replace_file(self.running, data[: journal.whole_bytes])
             else:
                 self.running.unlink()
 
@@ -185,14 +186,14 @@ class Store:
             file.flush()
             os.fsync(file.fileno())
         if not self._whole_bytes:
-            _sync_folder(self.folder)
+            sync_folder(self.folder)
         self._whole_bytes += len(line)
 
     def _put_away(self) -> None:
         """Keep the finished game under the next number and drop the oldest."""
         games = self.folder / "games"
         games.mkdir(exist_ok=True)
-        self.running.rename(_free_name(games, "game"))
+        self.running.rename(free_name(games, "game", ".journal"))
         self._whole_bytes = 0
         for old in sorted(games.glob("game-*.journal"))[:-GAMES_KEPT]:
             old.unlink()
@@ -208,14 +209,14 @@ class Store:
             except (OSError, ValueError, TypeError) as error:
                 self.warn(f"settings: {path} is damaged ({error}); going on with earlier ones or as configured")
                 with self._complaining():
-                    path.replace(_free_name(self.folder, "set-aside", path.suffix))
+                    path.replace(free_name(self.folder, "set-aside", path.suffix))
         return default
 
     def save_settings(self, settings: Settings) -> None:
         """Keep the settings, and the ones before."""
         with self._complaining():
             self.folder.mkdir(parents=True, exist_ok=True)
-            _replace(self._settings, checked_line(asdict(settings)), earlier=self._earlier_settings)
+            replace_file(self._settings, checked_line(asdict(settings)), earlier=self._earlier_settings)
 
     @contextmanager
     def _complaining(self) -> Iterator[None]:
@@ -226,30 +227,3 @@ class Store:
             if not self._complained:
                 self._complained = True
                 self.warn(f"journal: {self.folder} cannot be written: {error.strerror}; the game is not recorded")
-
-
-def _free_name(folder: Path, stem: str, suffix: str = ".journal") -> Path:
-    taken: Iterable[Path] = folder.glob(f"{stem}-*{suffix}")
-    numbers = [int(path.stem.rpartition("-")[2]) for path in taken if path.stem.rpartition("-")[2].isdigit()]
-    return folder / f"{stem}-{max(numbers, default=0) + 1:06}{suffix}"
-
-
-def _replace(path: Path, data: bytes, *, earlier: Path | None = None) -> None:
-    """Atomically: a power cut leaves the old file or the new one. With `earlier` the old one is kept there."""
-    new = path.with_suffix(".new")
-    with new.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    if earlier is not None and path.exists():
-        path.replace(earlier)  # a cut between the two leaves the old one there, where it is found
-    new.replace(path)
-    _sync_folder(path.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

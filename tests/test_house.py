@@ -35,17 +35,18 @@ STAGE = ("terms", "config", "catalogue", "speech", "unit", "unit_events", "journ
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "terms": (),
     "config": ("terms",),
+    "disk": (),
     "catalogue": ("terms", "config"),
     "identity": ("terms",),
     "speech": ("terms",),
-    "journal": ("terms", "unit_events", "game.kernel"),
+    "journal": ("terms", "disk", "unit_events", "game.kernel"),
     "unit_events": ("terms", "game.kernel"),
     "unit_script": ("terms",),
     "unit": ("terms", "speech", "identity", "unit_events", "unit_script", "game.kernel"),
     "game.kernel": ("terms",),
     "game.registry": (*GAME, "game"),
     "game": GAME,  # each game is a folder of its own and knows no other
-    "hal": ("terms", "config", "hal"),
+    "hal": ("terms", "config", "disk", "hal"),
     "audio": ("terms", "config", "audio"),
     "page": ("terms", "config", "catalogue", "game.registry", "page"),
     "loop": (*STAGE, "console", "hal.ports", "audio.player"),  # the page's rows are the console's

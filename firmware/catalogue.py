@@ -14,7 +14,7 @@ import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from firmware.terms import FIGURES, SYMBOLS, VolcanoError
+from firmware.terms import FIGURES, SYMBOLS, TOUCHES, VolcanoError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -53,7 +53,16 @@ DOMAINS: Mapping[str, Sequence[str | int]] = {
     "tablets": range(1, 5),
     "points": range(1, 10),
     "total": range(151),
-    "faults": range(1, 10),
+    "faults": range(1, 41),
+    "touch": tuple(touch.value for touch in TOUCHES),
+    "field": (
+        *(f"beach-{way}" for way in ("ne", "se", "s", "sw", "nw")),
+        *(f"jungle-{way}" for way in ("n", "ne", "se", "s", "w", "nw")),
+        *(f"mountain-{way}" for way in ("ne", "se", "sw", "nw")),
+        *(f"{kind}-{way}" for kind in ("ruin", "statue") for way in ("n", "e", "s", "w")),
+    ),
+    "chip": range(1, 5),
+    "rail": ("a", "b", "c"),
 }
 """Every argument with the values it takes in play: a line's clips are the product over the arguments it names."""
 

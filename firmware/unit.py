@@ -39,6 +39,7 @@ from firmware.unit_events import (
     VOLUMES,
     BatteryLow,
     BatteryWeakened,
+    Checked,
     FigureInferred,
     Interrupted,
     PoweredOn,
@@ -51,7 +52,7 @@ from firmware.unit_events import (
     Volume,
     WhoAsked,
 )
-from firmware.unit_script import SIGNALS, self_test
+from firmware.unit_script import SIGNALS, contact_names, self_test
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -82,12 +83,13 @@ class Mode(StrEnum):
     WEAK = "weak"
     GREETING = "greeting"
     SETTINGS = "settings"
+    CHECKING = "checking"
     READY = "ready"
     PLAYING = "playing"
     OVER = "over"
 
 
-NOT_YET = (Mode.OFF, Mode.WEAK, Mode.GREETING, Mode.SETTINGS)
+NOT_YET = (Mode.OFF, Mode.WEAK, Mode.GREETING, Mode.SETTINGS, Mode.CHECKING)
 """Before the greeting has ended: what the journal holds has not been resumed."""
 
 
@@ -121,7 +123,7 @@ class Unit:
         self.game: Any = None
         self.lit = Symbols()
         self.faults: Sequence[Fault] = ()
-        """What the hardware says is broken now; the self-test tells their number."""
+        """What the hardware says is broken now; the self-test names them."""
         self.problem = ""
         """Why an unfinished game could not go on, one line for the log; empty if all is well."""
         self._load_texts = texts
@@ -187,6 +189,8 @@ class Unit:
         self._settle_inferred()
         if self.mode is Mode.SETTINGS:
             self._set(grip.touch)
+        elif self.mode is Mode.CHECKING:
+            self._check(grip)
         elif self._asked is not None and identify(grip.likelihood, UNKNOWN).figure is None:
             self._answer_who(self._asked, grip.touch)
         else:
@@ -201,6 +205,9 @@ class Unit:
             return
         if self.mode in (Mode.WEAK, Mode.SETTINGS):
             self._greet()
+        elif self.mode is Mode.CHECKING:
+            self._out += self.speech.clear()
+            self._enter_settings()
         elif self._inferred is not None:
             contact, _ = self._inferred
             self._inferred = None
@@ -605,12 +612,22 @@ class Unit:
         elif touch is Touch.THREE:
             self._louder()
         elif touch is Touch.EXPLORE:
-            self.speech.add(self_test(len(self.faults)))
+            self.mode = Mode.CHECKING
+            self.speech.add(self_test(self.faults))
         elif touch is Touch.ROCK:
             self.speech.add([say("settings")])
         else:
             self._out.append(Rejected("not_expected"))
             self.speech.add([Sound(SoundName.ERROR), say("settings")])
+
+    def _check(self, grip: Grip) -> None:
+        """After the self-test: say who touched what, and how to go on if it was Rock."""
+        figure = identify(grip.likelihood, UNKNOWN).figure
+        self._out.append(Checked(figure, grip.field, grip.touch))
+        self._out += self.speech.clear()
+        self.speech.add([Symbols(SYMBOLS), *contact_names(figure, grip.field, grip.touch)])
+        if grip.touch is Touch.ROCK:
+            self.speech.add([say("check-mode")])
 
     def _change(self, settings: Settings) -> None:
         self.settings = settings

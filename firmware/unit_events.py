@@ -9,7 +9,7 @@ from firmware.game.kernel import Event, event
 
 if TYPE_CHECKING:
     from firmware.game.kernel import Json
-    from firmware.terms import Figure
+    from firmware.terms import Figure, Touch
 
 LANGUAGES = ("de", "en")
 VOLUMES = 5
@@ -86,6 +86,19 @@ class FigureInferred(Event):
     """The sensors could not tell; the game's course did."""
 
     figure: Figure
+
+
+@event
+class Checked(Event):
+    """After the self-test: a contact, told by name; it counts for no game."""
+
+    figure: Figure | None
+    field: str
+    touch: Touch
+
+    def row(self) -> Json:
+        """The figure stands always, null if the sensors cannot tell it."""
+        return {"event": self.name, "figure": self.figure, "field": self.field, "touch": self.touch}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,18 @@
-"""What the unit itself says at some length: the four signals and the self-test."""
+"""What the unit itself says at some length: the four signals, the self-test, and contacts by name."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from firmware.terms import SYMBOLS, Rank, Sound, SoundName, Symbols, say
+from firmware.terms import FIGURES, SYMBOLS, TOUCHES, Part, Rank, Sound, SoundName, Symbols, say
 
 if TYPE_CHECKING:
-    from firmware.terms import Item
+    from collections.abc import Sequence
+
+    from firmware.terms import Fault, Figure, Item, Say, Touch
+
+RAILS = ("a", "b", "c")
+"""The joined rings round the fields' centres, on boards that have them."""
 
 _CHATTER = Rank.CHATTER
 """Also of the sounds: cut short, they must not be taken for the next contact's."""
@@ -25,15 +30,56 @@ SIGNALS: tuple[Item, ...] = (
 )
 """A new place, two points, a creature, an input error (rulebook, The functions of the Touch field "Rock")."""
 
-MOST_FAULTS = 9
-"""More are said as so many."""
+MOST_NAMED = 9
+MOST_COUNTED = 40
+"""So many parts are named, and so many counted: a board has 29 pads, five lights, button, battery and sound."""
 
 
-def self_test(faults: int) -> list[Item]:
-    """Every light with its name, the sounds, how many parts do not work, and the settings again."""
+def self_test(faults: Sequence[Fault]) -> list[Item]:
+    """Every light with its name, the sounds, which parts do not work; and how the check of contacts goes on."""
     items: list[Item] = [say("self-test")]
     for symbol in SYMBOLS:
         items += [Symbols((symbol,)), say("light", symbol=symbol)]
     items += [Symbols(), Sound(SoundName.HARP), Sound(SoundName.POINT), Sound(SoundName.ERROR)]
-    items.append(say("faults", faults=min(faults, MOST_FAULTS)) if faults else say("no-faults"))
-    return [*items, Symbols(SYMBOLS), say("settings")]
+    items.append(say("faults", faults=min(len(faults), MOST_COUNTED)) if faults else say("no-faults"))
+    if len(faults) > MOST_NAMED:
+        items.append(say("faults-many"))
+    for fault in faults[:MOST_NAMED]:
+        items += _fault(fault)
+    return [*items, Symbols(SYMBOLS), say("check-mode")]
+
+
+_SINGLE = {
+    Part.BUS: say("fault-bus"),
+    Part.BUTTON: say("fault-button"),
+    Part.BATTERY: say("fault-battery"),
+    Part.SOUND: say("fault-sound"),
+}
+"""Parts of which a volcano has one."""
+
+
+def _fault(fault: Fault) -> list[Item]:
+    match fault.part:
+        case Part.PAD:
+            return [say("fault-pad"), pad_name(fault.name)]
+        case Part.LIGHT:
+            return [say("fault-light"), say("light", symbol=fault.name)]
+        case Part.CHIP:
+            return [say("fault-chip", chip=int(fault.name))]
+        case _:
+            return [_SINGLE[fault.part]]
+
+
+def contact_names(figure: Figure | None, field: str, touch: Touch) -> list[Item]:
+    """A contact by name: the figure, None if unknown, the field, the Touch field."""
+    who = say("figure-unknown") if figure is None else say("figure-name", figure=figure)
+    return [who, say("field-name", field=field), say("touch-name", touch=touch)]
+
+
+def pad_name(pad: str) -> Say:
+    """The name of a Touch field, a rail, a colour pad or, what all others are, a field."""
+    if pad in TOUCHES:
+        return say("touch-name", touch=pad)
+    if pad in FIGURES:
+        return say("badge-name", figure=pad)
+    return say("rail-name", rail=pad) if pad in RAILS else say("field-name", field=pad)

@@ -2,6 +2,7 @@
 ###
 ### Glossar: Fels (Rock), Erkunden (Explore), Eins, Zwei, Drei, Feuer; Figur; Feld; Tempel, Brunnen, Kristall, Turm;
 ### Amulett, Elixier, Kristall, Stein; Wächter; Steintafel; Statue; Ruine; Ariki; Einsiedler; Strandgutsammlerin.
+### Felder: Strand, Dschungel, Berge, Ruine, Statue; Nord, Nordost …; Sensorchip, Farbfeld, Schiene (sensor chip, colour pad, rail).
 ### Wer am Zug ist, wird mit Du angesprochen, alle zusammen mit Ihr. Bausteine tragen das Attribut part.
 
 ## Bausteine
@@ -83,6 +84,57 @@ faults = { $faults ->
     [one] Ein Teil antwortet nicht.
    *[other] { $faults } Teile antworten nicht.
  }
+faults-many = Die ersten neun nenne ich.
+fault-bus = Keiner der Sensorchips ist zu erreichen.
+fault-chip = Sensorchip { $chip } antwortet nicht.
+fault-pad = Keinen guten Kontakt hat:
+fault-light = Nicht in Ordnung ist das Licht:
+fault-button = Der Knopf klemmt oder antwortet nicht.
+fault-battery = Die Anzeige der Batterien antwortet nicht.
+fault-sound = Die Soundkarte antwortet nicht.
+check-mode = Jetzt nenne ich jeden Kontakt beim Namen. Haltet auf jedem Feld eine Figur am Kopf und berührt dazu Fels, Erkunden, eine Zahl oder Feuer. Der Knopf führt zurück zu den Einstellungen.
+figure-name = { figure-names }.
+figure-unknown = Unbekannte Figur.
+field-name = { $field ->
+    [beach-ne] Strand Nordost.
+    [beach-se] Strand Südost.
+    [beach-s] Strand Süd.
+    [beach-sw] Strand Südwest.
+    [beach-nw] Strand Nordwest.
+    [jungle-n] Dschungel Nord.
+    [jungle-ne] Dschungel Nordost.
+    [jungle-se] Dschungel Südost.
+    [jungle-s] Dschungel Süd.
+    [jungle-w] Dschungel West.
+    [jungle-nw] Dschungel Nordwest.
+    [mountain-ne] Berge Nordost.
+    [mountain-se] Berge Südost.
+    [mountain-sw] Berge Südwest.
+    [mountain-nw] Berge Nordwest.
+    [ruin-n] Ruine Nord.
+    [ruin-e] Ruine Ost.
+    [ruin-s] Ruine Süd.
+    [ruin-w] Ruine West.
+    [statue-n] Statue Nord.
+    [statue-e] Statue Ost.
+    [statue-s] Statue Süd.
+    [statue-w] Statue West.
+   *[other] Ein Feld ohne Namen.
+ }
+touch-name = { $touch ->
+    [rock] Fels.
+    [explore] Erkunden.
+    [one] Eins.
+    [two] Zwei.
+    [three] Drei.
+   *[fire] Feuer.
+ }
+rail-name = { $rail ->
+    [a] Schiene A.
+    [b] Schiene B.
+   *[c] Schiene C.
+ }
+badge-name = Farbfeld { figure-names }.
 signal-place = So klingt ein neuer Ort.
 signal-points = So klingen zwei Punkte.
 signal-creature = So meldet sich eine Kreatur.

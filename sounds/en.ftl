@@ -2,6 +2,7 @@
 ###
 ### Glossary: Rock (Fels), Explore (Erkunden), One, Two, Three, Fire; figure; field; temple, well, crystal, tower;
 ### amulet, elixir, crystal, stone; guardian; stone tablet; statue; ruin; Ariki; Hermit; Beachcomber.
+### Fields: beach, jungle, mountains, ruin, statue (Strand, Dschungel, Berge, Ruine, Statue); sensor chip, colour pad, rail.
 ### Parts of sentences carry the attribute part.
 
 ## Parts
@@ -73,6 +74,57 @@ faults = { $faults ->
     [one] One part does not answer.
    *[other] { $faults } parts do not answer.
  }
+faults-many = I will name the first nine.
+fault-bus = No sensor chip can be reached.
+fault-chip = Sensor chip { $chip } does not answer.
+fault-pad = This has no good contact:
+fault-light = This light is out of order:
+fault-button = The button is stuck or does not answer.
+fault-battery = The battery signal does not answer.
+fault-sound = The sound card does not answer.
+check-mode = Now I name every contact. On each field, hold a figure by the head and touch Rock, Explore, a number or Fire. The button leads back to the settings.
+figure-name = { figure-names }.
+figure-unknown = Unknown figure.
+field-name = { $field ->
+    [beach-ne] Beach northeast.
+    [beach-se] Beach southeast.
+    [beach-s] Beach south.
+    [beach-sw] Beach southwest.
+    [beach-nw] Beach northwest.
+    [jungle-n] Jungle north.
+    [jungle-ne] Jungle northeast.
+    [jungle-se] Jungle southeast.
+    [jungle-s] Jungle south.
+    [jungle-w] Jungle west.
+    [jungle-nw] Jungle northwest.
+    [mountain-ne] Mountains northeast.
+    [mountain-se] Mountains southeast.
+    [mountain-sw] Mountains southwest.
+    [mountain-nw] Mountains northwest.
+    [ruin-n] Ruin north.
+    [ruin-e] Ruin east.
+    [ruin-s] Ruin south.
+    [ruin-w] Ruin west.
+    [statue-n] Statue north.
+    [statue-e] Statue east.
+    [statue-s] Statue south.
+    [statue-w] Statue west.
+   *[other] A field without a name.
+ }
+touch-name = { $touch ->
+    [rock] Rock.
+    [explore] Explore.
+    [one] One.
+    [two] Two.
+    [three] Three.
+   *[fire] Fire.
+ }
+rail-name = { $rail ->
+    [a] Rail A.
+    [b] Rail B.
+   *[c] Rail C.
+ }
+badge-name = Colour pad { figure-names }.
 signal-place = This is a new place.
 signal-points = These are two points.
 signal-creature = This is a creature.

@@ -325,6 +325,8 @@ MODES = {
     "greeting with a game": READY + TWO + "power off\npower on\nwait 1\n",
     "settings": "power off\npower on held\nwait 5\n",
     "settings with a game": READY + TWO + "power off\npower on held\nwait 5\nred beach-s two\nwait 1\n",
+    "checking": "power off\npower on held\nwait 5\nwhite beach-s explore\nwait 60\n",
+    "checking with a game": READY + TWO + "power off\npower on held\nwait 5\nwhite beach-s explore\nwait 9\n",
     "ready": READY,
     "ready after an error": READY + "white beach-s fire\nwait 5\n",
     "ready and asking": READY + "? beach-s explore\nwait 30\n",

@@ -462,6 +462,7 @@ def test_a_stuck_button_is_logged_and_counted_by_the_self_test(
     rows = volcano.contact(Figure.WHITE, "statue-n", Touch.EXPLORE)
     rows = Rows([*rows, *volcano.run(20)])
     assert rows.cues("say", line="faults", args={"faults": 1})
+    assert "fault-button" in rows.lines
     assert [line for line in caplog.messages if "stuck" in line] == [str(STUCK_BUTTON)]
 
 

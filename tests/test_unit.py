@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import pytest
-from table import ARIKI, TITLE, TWO, Table, texts
+from table import ARIKI, TITLE, TWO, Rows, Table, texts
 
-from firmware.terms import SOUND_MS, Fault, Part, Press, SoundName
+from firmware.catalogue import DOMAINS
+from firmware.hal.wiring import Rail
+from firmware.terms import FIGURES, SOUND_MS, TOUCHES, Fault, Part, Press, SoundName
 from firmware.unit import BEEP_EVERY_S, GIVE_UP_S, REPEAT_QUESTION_S, SLEEP_S, WEAKENED_S, Unit
+from firmware.unit_script import RAILS
 
 READY = "wait 30\n"
 SIGNALS = [
@@ -16,6 +20,8 @@ SIGNALS = [
     *("signal-creature", "spider", "signal-error", "error"),
 ]
 SYMBOLS = ["star", "circle", "triangle", "square", "ariki"]
+SETTINGS = "power off\npower on held\nwait 20\n"
+CHECKING = SETTINGS + "white beach-s explore\nwait 90\n"
 RUIN = ARIKI + "chance guardian stone\nchance demand 7\nwhite ruin-n explore\nwait 30\n"
 
 LOST = (
@@ -568,9 +574,107 @@ def test_the_self_test_lights_every_symbol_sounds_and_says_what_is_broken() -> N
     assert [row["args"]["symbol"] for row in rows.cues("say", line="light")] == SYMBOLS
     assert rows.sounds == ["harp", "point", "error"]
     assert "no-faults" in rows.lines
-    table.console.unit.faults = [Fault(Part.CHIP, "1", "chip 0x5A: nothing answers")] * 2
-    rows = table.play("white beach-s explore\nwait 60")
-    assert rows.cues("say", line="faults", args={"faults": 2})
+    assert rows.lines[-1] == "check-mode"
+    assert rows.cues("symbols")[-1]["lit"] == SYMBOLS
+
+
+FAULTS: dict[Fault, list[Any]] = {
+    Fault(Part.BUS, "", "the bus"): ["fault-bus"],
+    Fault(Part.CHIP, "2", "a chip"): [("fault-chip", {"chip": 2})],
+    Fault(Part.PAD, "beach-s", "a field"): ["fault-pad", ("field-name", {"field": "beach-s"})],
+    Fault(Part.PAD, "rock", "a Touch field"): ["fault-pad", ("touch-name", {"touch": "rock"})],
+    Fault(Part.PAD, "b", "a rail"): ["fault-pad", ("rail-name", {"rail": "b"})],
+    Fault(Part.PAD, "black", "a colour pad"): ["fault-pad", ("badge-name", {"figure": "black"})],
+    Fault(Part.LIGHT, "star", "a light"): ["fault-light", ("light", {"symbol": "star"})],
+    Fault(Part.BUTTON, "", "the button"): ["fault-button"],
+    Fault(Part.BATTERY, "", "the battery"): ["fault-battery"],
+    Fault(Part.SOUND, "", "the card"): ["fault-sound"],
+}
+
+
+def self_test(faults: list[Fault], language: str = "de") -> Rows:
+    table = Table(SETTINGS, language=language)
+    table.console.unit.faults = faults
+    return table.play("white beach-s explore\nwait 200")
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_the_self_test_names_what_does_not_work(fault: Fault) -> None:
+    said = [(row["line"], row["args"]) for row in self_test([fault]).cues("say")]
+    named = [each if isinstance(each, tuple) else (each, {}) for each in FAULTS[fault]]
+    assert said[-len(named) - 2 :] == [("faults", {"faults": 1}), *named, ("check-mode", {})]
+
+
+def test_the_self_test_can_name_every_part_there_is() -> None:
+    assert {fault.part for fault in FAULTS} == set(Part)
+    assert set(RAILS) == set(Rail)
+
+
+@pytest.mark.parametrize("count", [1, 9, 10, 37, 45])
+def test_the_self_test_counts_all_faults_and_names_nine(count: int) -> None:
+    rows = self_test([Fault(Part.PAD, field, "dead") for field in (*TITLE.fields, *TITLE.fields)[:count]])
+    assert rows.cues("say", line="faults")[0]["args"] == {"faults": min(count, 40)}
+    assert len(rows.cues("say", line="field-name")) == min(count, 9)
+    assert ("faults-many" in rows.lines) == (count > 9)
+
+
+# --- the check of contacts, after the self-test
+
+
+def test_after_the_self_test_every_contact_is_told_by_name() -> None:
+    rows = Table(CHECKING, language="en").play("black statue-w three\nwait 20\n? ruin-n fire\nwait 20")
+    assert [{**row, "t": 0} for row in rows.events("checked")] == [
+        {"t": 0, "event": "checked", "figure": "black", "field": "statue-w", "touch": "three"},
+        {"t": 0, "event": "checked", "figure": None, "field": "ruin-n", "touch": "fire"},
+    ]
+    texts_ = [row["text"] for row in rows.cues("say")]
+    assert texts_ == ["Black.", "Statue west.", "Three.", "Unknown figure.", "Ruin north.", "Fire."]
+
+
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_every_figure_field_and_touch_field_has_a_name_of_its_own(language: str) -> None:
+    table = Table(CHECKING, language=language)
+    told = set()
+    for figure in ("?", *FIGURES):
+        for touch in TOUCHES:
+            told.add(tuple(row["text"] for row in table.play(f"{figure} beach-s {touch}\nwait 20").cues("say")[:3]))
+    assert len({who for who, _, _ in told}) == 5
+    assert len({what for _, _, what in told}) == 6
+    fields = [table.play(f"red {field} explore\nwait 20").cues("say")[1]["text"] for field in TITLE.fields]
+    assert len(set(fields)) == 23
+    assert set(TITLE.fields) == set(DOMAINS["field"])
+
+
+def test_rock_is_told_by_name_and_explains() -> None:
+    rows = Table(CHECKING).play("red beach-s rock\nwait 60")
+    assert rows.lines == ["figure-name", "field-name", "touch-name", "check-mode"]
+
+
+def test_a_new_contact_interrupts_the_names_of_the_last_one() -> None:
+    rows = Table(CHECKING).play("red beach-s one\nwait 0.1\nred beach-s two\nwait 20")
+    assert rows.cues("stop")
+    assert rows.lines == ["figure-name", "figure-name", "field-name", "touch-name"]
+
+
+def test_a_contact_in_the_self_test_ends_it_with_all_lights_lit() -> None:
+    rows = Table(SETTINGS + "white beach-s explore\nwait 6").play("red beach-s one\nwait 60")
+    assert rows.lines == ["figure-name", "field-name", "touch-name"]
+    assert rows.cues("symbols")[-1]["lit"] == SYMBOLS
+
+
+def test_the_button_leads_from_the_check_to_the_settings_and_on_to_the_game() -> None:
+    table = Table(READY + TWO + CHECKING)
+    assert table.play("button\nwait 30").lines == ["settings"]
+    assert table.play("red beach-s three\nwait 5").events("volume")
+    assert table.play("button\nwait 30").events("resumed", figure="red")
+
+
+def test_in_the_check_a_game_to_go_on_is_part_of_the_state() -> None:
+    state = Table(READY + TWO + CHECKING).state()
+    assert (state["mode"], state["rules"]) == ("checking", "insel")
+    table = Table(state=state)
+    assert table.play("red beach-s one\nwait 9").events("checked")
+    assert table.play("button\nwait 1\nbutton\nwait 30").events("resumed", figure="red")
 
 
 def test_settings_with_a_game_to_go_on_resume_it_afterwards() -> None:

@@ -146,7 +146,7 @@ class EmulatedBus:
                     number = ETIMEDOUT if fault is Disturbance.STUCK_SDA else int(fault.value)
                     raise bus_error(number, address, self.name)
         chip = self.chips.get(address)
-        if chip is None:
+        if chip is None or not chip.powered:
             raise bus_error(EREMOTEIO, address, self.name)
         return chip
 

@@ -1,4 +1,4 @@
-"""One emulated electrode (picofarads over time) and what the MPR121 makes of its readings (touch, baseline).
+"""A pad's capacitance in virtual time, and what the MPR121 makes of its readings (touch, baseline).
 
 Sources: data sheet Rev. 4, 5.6 and 5.7; AN3891 (baseline); AN3892 (touch and debounce).
 """
@@ -8,31 +8,32 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from enum import Enum
+from statistics import NormalDist
 
 BARE_PIN_PF = 10.0
 """An electrode with nothing wired to it; a pin has up to 15 pF (data sheet, electrical characteristics)."""
 
 
-class Electrode:
-    """Capacitance of one pad to ground, with its wire and pin, as linear ramps in virtual time."""
+class Ramps:
+    """A physical value in virtual time, as linear ramps: a pad's capacitance to ground with wire and pin, or VDD."""
 
     __slots__ = ("_ramps", "settled_us")
 
-    def __init__(self) -> None:
-        self._ramps: list[tuple[int, int, float, float]] = [(0, 0, BARE_PIN_PF, BARE_PIN_PF)]
+    def __init__(self, value: float = BARE_PIN_PF) -> None:
+        self._ramps: list[tuple[int, int, float, float]] = [(0, 0, value, value)]
         self.settled_us = 0
         """From here on the value is constant."""
 
-    def set(self, now_us: int, picofarad: float, over_us: int, forget_before_us: int) -> None:
-        """Move from the present value to `picofarad` within `over_us`; nobody asks for times before the last."""
+    def set(self, now_us: int, value: float, over_us: int, forget_before_us: int) -> None:
+        """Move from the present value to `value` within `over_us`; nobody asks for times before the last."""
         ramps = self._ramps
         while len(ramps) > 1 and ramps[1][0] <= forget_before_us:
             del ramps[0]
-        ramps.append((now_us, now_us + over_us, self.pf_at(now_us), picofarad))
+        ramps.append((now_us, now_us + over_us, self.at(now_us), value))
         self.settled_us = now_us + over_us
 
-    def pf_at(self, time_us: int) -> float:
-        """Picofarads at `time_us`; infinite for a short circuit."""
+    def at(self, time_us: int) -> float:
+        """The value at `time_us`; an infinite capacitance is a short circuit."""
         for begin, end, first, last in reversed(self._ramps):
             if time_us >= end:
                 return last
@@ -197,10 +198,12 @@ class Channel:
             self.baseline += int(math.copysign(min(filter_.nhd, abs(away)), away))
 
 
+NOISE_STEPS = 1 << 12
+_NORMAL = tuple(NormalDist().inv_cdf((step + 0.5) / NOISE_STEPS) for step in range(NOISE_STEPS))
+
+
 def gauss(seed: int, channel: int, update: int) -> float:
-    """Standard normal noise for one channel's update, the same on every machine (four uniform numbers of one hash)."""
-    mixed = (seed * 0x9E3779B97F4A7C15 + channel * 0xBF58476D1CE4E5B9 + update * 0x94D049BB133111EB) & (2**64 - 1)
-    for shift in (30, 27, 31):
-        mixed = (mixed ^ mixed >> shift) * 0xD6E8FEB86659FD93 & (2**64 - 1)
-    mixed ^= mixed >> 32
-    return (sum(mixed >> shift & 0xFFFF for shift in (0, 16, 32, 48)) / 65536 - 2.0) * math.sqrt(3.0)
+    """Standard normal noise for one channel's update, the same on every machine: a hash picks one of 4096 values."""
+    mixed = seed * 0x9E3779B1 + channel * 0x85EBCA6B + update * 0xC2B2AE35 & 0xFFFFFFFF
+    mixed = (mixed ^ mixed >> 15) * 0x2C1B3C6D & 0xFFFFFFFF
+    return _NORMAL[(mixed ^ mixed >> 13) * 0x297A2D39 >> 16 & NOISE_STEPS - 1]

@@ -19,6 +19,8 @@ Source: data sheet Rev. 4 and AN3889, AN3891, AN3892, AN3895. Where these disagr
   field do not keep it);
 * a read that covers 0x00 or 0x01 releases IRQ (AN3892), other traffic does not.
 
+The supply may sag and recover (`set_vdd`): readings scale with 1 / VDD at the moment of each scan.
+
 Not modelled: PWM (the registers only hold their values), the hold-back of GPIO levels during a conversion, and the
 ADC's loss of accuracy outside 0.7 V .. VDD - 0.7 V.
 """
@@ -29,7 +31,7 @@ import math
 from typing import TYPE_CHECKING, Final
 
 from firmware.hal import registers as reg
-from firmware.hal.emulated_channel import BaselineFilter, Channel, ChannelSettings, Electrode, gauss
+from firmware.hal.emulated_channel import BaselineFilter, Channel, ChannelSettings, Ramps, gauss
 from firmware.hal.emulated_charge import ChargeRegisters, Found, charge_time_us, counts
 from firmware.hal.emulated_gpio import JOINED, Gpio
 
@@ -39,6 +41,8 @@ if TYPE_CHECKING:
 ELECTRODES = 12
 _FFI_SAMPLES = (6, 10, 18, 34)
 _SFI_SCANS = (4, 6, 10, 18)
+POWER_ON_RESET_VOLTS = 1.15
+"""Falling VDD resets the chip (data sheet, electrical characteristics: 0.88 to 1.42 V, typically 1.15 V)."""
 _RUN_BITS: Final = 0x3F
 """ELEPROX_EN and ELE_EN of the ECR: Run if any is set."""
 _MASKS = {
@@ -67,13 +71,15 @@ class Chip:
     ) -> None:
         self._clock = clock
         self.pointer_survives_stop = pointer_survives_stop
-        self.vdd = vdd
+        self._vdd = Ramps(vdd)
         self.noise_counts = noise_counts
         self._seed = seed
-        self._electrodes = [Electrode() for _ in range(ELECTRODES)]
+        self._electrodes = [Ramps() for _ in range(ELECTRODES)]
         self._registers = bytearray(256)
         self._gpio = Gpio(self._registers)
         self._charge_registers = ChargeRegisters(self._registers)
+        self.powered = True
+        """Whether the supply is high enough to answer."""
         self._rext_fault = False
         self._updates_ever = 0
         self.power_on_reset()
@@ -98,7 +104,25 @@ class Chip:
 
     def pf(self, electrode: int) -> float:
         """Capacitance of an electrode now, in picofarads."""
-        return self._electrodes[electrode].pf_at(self._now_us())
+        return self._electrodes[electrode].at(self._now_us())
+
+    def set_vdd(self, volts: float, over_s: float = 0.0) -> None:
+        """Let the supply go to `volts` in `over_s` virtual seconds; below 1.15 V the chip is reset and silent.
+
+        It is as after power-on from the moment of the call, also where the fall takes time.
+        """
+        self._catch_up()
+        now_us = self._now_us()
+        self._vdd.set(now_us, volts, round(over_s * 1e6), min(now_us, self._window_us()))
+        self._busy.update(number for number, channel in enumerate(self._channels) if channel is not None)
+        self.powered = volts >= POWER_ON_RESET_VOLTS
+        if not self.powered:
+            self.power_on_reset()
+
+    @property
+    def vdd(self) -> float:
+        """The supply now, in volts."""
+        return self._vdd.at(self._now_us())
 
     def power_on_reset(self) -> None:
         """The supply fell below 1.15 V and came back: every register as after power-on; the pads stay as they are."""
@@ -308,18 +332,18 @@ class Chip:
 
     def _pf(self, number: int, time_us: int) -> float:
         if number < reg.PROX:
-            return self._electrodes[number].pf_at(time_us)
+            return self._electrodes[number].at(time_us)
         joined = JOINED[self._registers[reg.ECR] >> 4 & 3]
-        return sum(electrode.pf_at(time_us) for electrode in self._electrodes[:joined])
+        return sum(electrode.at(time_us) for electrode in self._electrodes[:joined])
 
     def _settled_us(self, number: int) -> int:
         if number < reg.PROX:
-            return self._electrodes[number].settled_us
+            return max(self._electrodes[number].settled_us, self._vdd.settled_us)
         joined = JOINED[self._registers[reg.ECR] >> 4 & 3]
-        return max(electrode.settled_us for electrode in self._electrodes[:joined])
+        return max(self._vdd.settled_us, *(electrode.settled_us for electrode in self._electrodes[:joined]))
 
     def _counts(self, number: int, time_us: int) -> float:
-        return counts(*self._charges[number], self._pf(number, time_us), self.vdd)
+        return counts(*self._charges[number], self._pf(number, time_us), self._vdd.at(time_us))
 
     def _filtered(self, number: int, update: int) -> int:
         """Output of the second filter for the n-th update of this run (0, 1 ..)."""
@@ -382,15 +406,26 @@ class Chip:
                 data = self._filtered(number, update)
                 channel.baseline = data
             begin_us = self._run_us + update * self._period_us
-            if self.noise_counts or begin_us + self._scan_us < settled_us:
+            if begin_us + self._scan_us < settled_us:
                 channel.step(data)
                 update += 1
+            elif self.noise_counts:
+                update = self._run_noisily(number, channel, update, update + 1 if watched else due)
             else:
                 if channel.advance(data, due - update):
                     self._busy.discard(number)
                 update = due
         self._publish_channel(number, channel)
         return channel.changes - changes
+
+    def _run_noisily(self, number: int, channel: Channel, update: int, due: int) -> int:
+        """Updates of a channel whose pad is at rest: only the noise differs. Returns `due`."""
+        reading = self._counts(number, self._run_us + update * self._period_us + self._scan_us) + 0.5
+        noise, seed, ever = self.noise_counts, self._seed, self._updates_ever
+        for each in range(update, due):
+            data = int(reading + noise * gauss(seed, number, ever + each))
+            channel.step(0 if data < 0 else min(data, 1023))
+        return due
 
     def _publish_channel(self, number: int, channel: Channel) -> None:
         registers = self._registers
@@ -401,7 +436,7 @@ class Chip:
     # --- auto-configuration: data sheet section 5.11
 
     def _search(self, number: int, time_us: int) -> Found:
-        return self._charge_registers.search(self._pf(number, time_us), self.vdd)
+        return self._charge_registers.search(self._pf(number, time_us), self._vdd.at(time_us))
 
     def _flag_out_of_range(self, number: int, *, failed: int, interrupt: int) -> None:
         registers = self._registers

@@ -151,9 +151,6 @@ SAG_S = Range(0.005, 0.12)
 """How far and how long 3V3 sags when the loudspeaker peaks on weak batteries; estimate. All readings scale with 1 / VDD
 meanwhile (AN3889: I * T * 1024 / (C * VDD))."""
 
-POWER_ON_RESET_VOLTS = 1.15
-"""Below this falling VDD resets the chip (data sheet, electrical characteristics: 0.88 to 1.42 V, typically 1.15 V)."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Condition:
@@ -177,7 +174,7 @@ class Condition:
     two_players: bool = False
     """By turns another player's finger is on the Touch field, or both touch each other."""
     dips_per_min: float = 0.0
-    """Sags of the supply by `SAG_VOLTS`; one in ten goes below `POWER_ON_RESET_VOLTS` for a moment."""
+    """Sags of the supply by `SAG_VOLTS`; one in ten resets the chips."""
 
     def physics(self, board: int, player: int = 0, moment: int = 0) -> TablePhysics:
         """One board (its pads' spread, its ground), one player (the body) and one moment (skin, pressure)."""

@@ -282,7 +282,7 @@ class Loop:
 
     def _note_faults(self) -> None:
         """For the self-test and the log. Parts log their own faults (`hal.ports`); the button's is seen only here."""
-        faults = list(self._hardware.faults())
+        faults = [*self._hardware.faults(), *self._player.faults()]
         if self._watch.stuck:
             faults.append(STUCK_BUTTON)
             if not self._said_stuck:

@@ -20,7 +20,7 @@ from speaker import AHEAD_S, Speaker
 from firmware.audio.mixer import OVERDUE_S, RATE_HZ, MixerPlayer
 from firmware.audio.pack import Clip
 from firmware.audio.player import FADE_MS, RecordingPlayer, SilentPlayer
-from firmware.terms import MS_PER_CHARACTER, Cue, Say, Sound, SoundName, Symbols
+from firmware.terms import MS_PER_CHARACTER, Cue, Part, Say, Sound, SoundName, Symbols
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -198,6 +198,24 @@ def test_a_sequence_is_heard_sample_for_sample_without_a_gap(tape: Tape) -> None
     assert tape.samples() == whole(*sequence)
 
 
+def test_a_successor_that_is_known_later_joins_without_a_gap_as_well(tape: Tape) -> None:
+    tape.player.play(HARP)
+    tape.until_heard(UNDER_WAY)
+    tape.player.follow(BIRD)
+    tape.until_ended()
+    tape.player.play(BIRD)
+    tape.until_ended()
+    assert tape.samples() == whole(HARP, BIRD)
+
+
+def test_a_successor_of_nothing_is_not_heard(tape: Tape) -> None:
+    tape.player.play(POINT)
+    tape.until_ended()
+    tape.player.follow(BIRD)
+    tape.until_heard(30_000)
+    assert tape.samples() == whole(POINT)
+
+
 def test_an_interruption_is_heard_to_its_end_over_the_fading_cue(tape: Tape) -> None:
     tape.player.play(HARP, BIRD)
     tape.until_heard(UNDER_WAY)
@@ -315,6 +333,8 @@ def test_without_a_card_time_passes_silently_and_the_card_is_found_later(
     player = MixerPlayer(clips, clock, card="Nowhere")
     assert not player.is_open
     assert os.environ["AUDIODEV"] == "plughw:CARD=Nowhere,DEV=0"
+    (fault,) = player.faults()
+    assert (fault.part, fault.text.partition(": ")[0]) == (Part.SOUND, "there is no sound card Nowhere")
     player.play(HARP)
     assert not player.poll(clock.now + FRAMES[HARP] / RATE_HZ - 0.01)
     assert player.poll(clock.now + FRAMES[HARP] / RATE_HZ)
@@ -322,12 +342,13 @@ def test_without_a_card_time_passes_silently_and_the_card_is_found_later(
         clock.now += 100
         settle(player, clock, lambda: player._opening is None)
     assert [record.message for record in caplog.records] == [
-        "sound: there is no card Nowhere; its name must stand in /proc/asound/cards; silent until then"
+        "there is no sound card Nowhere: its name must stand in /proc/asound/cards; silent until then"
     ]
     monkeypatch.setenv("SDL_AUDIODRIVER", "dummy")
     clock.now += 100
     settle(player, clock, lambda: player.is_open)
-    assert caplog.records[-1].message == "sound: Nowhere works again"
+    assert caplog.records[-1].message == "sound card Nowhere works again"
+    assert player.faults() == []
     player.close()
 
 
@@ -340,13 +361,14 @@ def test_a_card_that_takes_no_more_samples_ends_the_cue_and_is_opened_anew(
     clock.now += FRAMES[HARP] / RATE_HZ + OVERDUE_S + 0.1
     assert player.poll(clock.now)
     assert not player.is_open
+    assert "takes no more samples" in str(player.faults())
     player.play(BIRD)
     clock.now += FRAMES[BIRD] / RATE_HZ
     assert player.poll(clock.now)
     settle(player, clock, lambda: player.is_open)
     assert [record.message for record in caplog.records] == [
-        "sound: the sound card takes no more samples; trying again",
-        "sound: the sound card works again",
+        "the default sound card takes no more samples: check its wires; silent until it does",
+        "the default sound card works again",
     ]
     player.close()
     player.close()
@@ -395,6 +417,22 @@ def test_a_named_card_is_opened_through_alsa(tmp_path: Path) -> None:
     process = in_a_process(program, SDL_AUDIODRIVER="alsa", ALSA_CONFIG_PATH=str(plan))
     assert process.communicate(timeout=20)[0] == "True []\n"
     assert (tmp_path / "Volcano.raw").exists()
+
+
+def test_a_card_that_cannot_be_opened_is_told_in_our_words_only() -> None:
+    """alsa-lib would print ten lines of its own."""
+    program = OPEN.format(options=", card='plughw:CARD=Nowhere'")
+    root = Path(__file__).parent.parent
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "PYTHONPATH": str(root), "SDL_AUDIODRIVER": "alsa"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("sound card plughw:CARD=Nowhere cannot be opened: check the card and its overlay")
+    assert done.stdout == "False []\n"
 
 
 # --- what every player keeps to

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from firmware.game.kernel import Record
     from firmware.hal.backends import MockHardware
     from firmware.hal.bus import Bus
-    from firmware.terms import Cue
+    from firmware.terms import Cue, Fault
     from firmware.unit_events import Settings
 
 Buffer = bytes | bytearray
@@ -83,6 +83,9 @@ class EndlessPatience:
         self.began.append(self._clock())
         self._playing = True
 
+    def follow(self, following: Cue | None) -> None:
+        """Not needed: nothing lasts."""
+
     def stop(self, fade_ms: int = 0) -> None:  # noqa: ARG002 - the port
         """Break off."""
         self._playing = False
@@ -94,6 +97,10 @@ class EndlessPatience:
 
     def set_volume(self, step: int) -> None:
         """Nothing is heard."""
+
+    def faults(self) -> Sequence[Fault]:
+        """None."""
+        return ()
 
     def close(self) -> None:
         """Nothing to give back."""

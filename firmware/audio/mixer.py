@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from firmware.audio.player import FADE_MS, VOLUME_STEPS, SilentPlayer, audible, volume_step
-from firmware.terms import Sound, VolcanoError, nominal_ms
+from firmware.terms import Fault, Part, Sound, VolcanoError, nominal_ms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -81,7 +81,8 @@ class MixerPlayer:
         self._opening: _Opening | None = None
         self._retry_s = RETRY_S[0]
         self._retry_at = clock()
-        self._lost = False
+        self._problem = ""
+        """Why there is no sound card; empty while there is one."""
         self._closed = False
         # The side of the mixer that sounds, and what is queued behind it.
         self._deck = 0
@@ -105,9 +106,8 @@ class MixerPlayer:
             self._silent.play(cue, following)
             return
         joined = self._handed_over and cue == self._successor
-        successor = audible(following)
         self._handed_over = False
-        self._successor = successor
+        self._successor = None
         if joined:
             self._sounding = self._sounding[1:]
         else:
@@ -115,9 +115,17 @@ class MixerPlayer:
             self._sounding = [self._sound(self._mixer, cue)]
             self._channel(self._mixer).play(self._sounding[0])
         self._overdue_at = self._clock() + self._sounding[0].get_length() + OVERDUE_S
-        if successor is not None:
-            self._sounding.append(self._sound(self._mixer, successor))
-            self._channel(self._mixer).queue(self._sounding[1])
+        self.follow(following)
+
+    def follow(self, following: Cue | None) -> None:
+        """Queue the successor behind what sounds; if that has just ended unnoticed, it begins at once."""
+        self._silent.follow(following)
+        successor = audible(following)
+        if self._mixer is None or self._overdue_at is None or self._successor is not None or successor is None:
+            return
+        self._successor = successor
+        self._sounding.append(self._sound(self._mixer, successor))
+        self._channel(self._mixer).queue(self._sounding[1])
 
     def stop(self, fade_ms: int = FADE_MS) -> None:
         """Fade out; the successor is forgotten."""
@@ -143,7 +151,7 @@ class MixerPlayer:
         if not begun and now < self._overdue_at:
             return False
         if not begun:
-            self._lose("takes no more samples")
+            self._lose(f"{_card(self._card)} takes no more samples: check its wires; silent until it does")
         self._overdue_at = None
         self._handed_over = begun and self._successor is not None
         return True
@@ -154,6 +162,10 @@ class MixerPlayer:
         self._volume = 10 ** ((volume_step(step) - VOLUME_STEPS) * STEP_DB / 20)
         for sound in self._sounding:
             sound.set_volume(self._volume)
+
+    def faults(self) -> list[Fault]:
+        """The sound card if there is none, or if it takes nothing."""
+        return [Fault(Part.SOUND, "", self._problem)] if self._problem else []
 
     def close(self) -> None:
         """Break off and close the mixer."""
@@ -217,20 +229,20 @@ class MixerPlayer:
 
     def _take(self, opening: _Opening) -> None:
         if opening.mixer is None:
-            self._lost = True
+            self._problem = str(opening.problem)
             self._retry_at = self._clock() + self._retry_s
             self._retry_s = min(2 * self._retry_s, RETRY_S[1])
-            self._name_once(str(opening.problem))
+            self._name_once(self._problem)
             return
         self._mixer = opening.mixer
         self._retry_s = RETRY_S[0]
-        if self._lost:
-            self._lost = False
-            _log.warning("sound: %s works again", self._card or "the sound card")
+        if self._problem:
+            self._problem = ""
+            _log.warning("%s works again", _card(self._card))
 
     def _lose(self, problem: str) -> None:
-        _log.warning("sound: %s %s; trying again", self._card or "the sound card", problem)
-        self._lost = True
+        _log.warning("%s", problem)
+        self._problem = problem
         mixer, self._mixer = self._mixer, None
         self._cache.clear()
         self._sounding = []
@@ -247,6 +259,10 @@ class MixerPlayer:
         elif self._opening.done:
             opening, self._opening = self._opening, None
             self._take(opening)
+
+
+def _card(name: str) -> str:
+    return f"sound card {name}" if name else "the default sound card"
 
 
 def _name(cue: Audible) -> str:
@@ -294,26 +310,27 @@ class _Mixer:
     """
 
     def __init__(self, card: str, buffer: int) -> None:
-        where = card or "the default sound card"
         if card:
             os.environ["AUDIODEV"] = card if ":" in card else f"plughw:CARD={card},DEV=0"
             os.environ.setdefault("SDL_AUDIODRIVER", "alsa")
             if ":" not in card and os.environ["SDL_AUDIODRIVER"] == "alsa" and not Path("/proc/asound", card).exists():
                 raise SoundError(
-                    f"sound: there is no card {card}; its name must stand in /proc/asound/cards; silent until then"
+                    f"there is no sound card {card}: its name must stand in /proc/asound/cards; silent until then"
                 )
         try:
             with _without("numpy", "pkg_resources"):
                 import pygame.mixer  # noqa: PLC0415 - only who plays needs it: 100 ms and 24 MiB
         except ImportError as problem:
-            raise SoundError(f"sound: pygame cannot be imported: {problem}; silent") from problem
+            raise SoundError(f"pygame cannot be imported: install it again; silent ({problem})") from problem
         self._pygame = pygame
         self.error = pygame.error
+        if os.environ.get("SDL_AUDIODRIVER", "alsa") == "alsa":
+            _hush_alsa()
         try:
             pygame.mixer.init(RATE_HZ, -16, 1, buffer, allowedchanges=0)
         except pygame.error as problem:
             raise SoundError(
-                f"sound: {where} cannot be opened: {problem}; check the card and its overlay; silent until then"
+                f"{_card(card)} cannot be opened: check the card and its overlay; silent until then ({problem})"
             ) from problem
         pygame.mixer.set_num_channels(2)
         self.channels = (pygame.mixer.Channel(0), pygame.mixer.Channel(1))
@@ -346,6 +363,21 @@ def _without(*names: str) -> Iterator[None]:
     finally:
         for name in hidden:
             del modules[name]
+
+
+def _hush_alsa() -> None:
+    """Let alsa-lib print nothing: what fails is told once, in our words.
+
+    Its handler of errors (snd_lib_error_set_handler) becomes a function of the C library that takes no notice of its
+    arguments. One in Python would need the interpreter's lock, in whatever thread SDL happens to be.
+    """
+    import ctypes  # noqa: PLC0415 - only where ALSA may be asked
+
+    try:
+        alsa = ctypes.CDLL("libasound.so.2")  # as SDL does
+        alsa.snd_lib_error_set_handler(ctypes.cast(ctypes.CDLL(None).getpid, ctypes.c_void_p))
+    except (OSError, AttributeError) as problem:
+        _log.debug("alsa-lib prints what it likes: %s", problem)
 
 
 class _Opening:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Protocol
 from firmware.terms import Say, Sound, nominal_ms
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from firmware.audio.pack import Clip
-    from firmware.terms import Cue
+    from firmware.terms import Cue, Fault
 
 Audible = Say | Sound
 
@@ -34,6 +34,9 @@ class Player(Protocol):
         begun only when the next `play` names it; a successor that is not named before the next but one `poll` ends.
         """
 
+    def follow(self, following: Cue | None) -> None:
+        """What comes next, where `play` could not be told yet; harmless when the cue has ended meanwhile."""
+
     def stop(self, fade_ms: int = FADE_MS) -> None:
         """Fade out what sounds; it does not count as ended."""
 
@@ -42,6 +45,9 @@ class Player(Protocol):
 
     def set_volume(self, step: int) -> None:
         """Loudness from 1 to 5, at once; a step outside is brought to the nearest."""
+
+    def faults(self) -> Sequence[Fault]:
+        """Why nothing can be heard now, empty if all is well."""
 
     def close(self) -> None:
         """Give the sound card back; harmless when called again."""
@@ -83,6 +89,11 @@ class SilentPlayer:
         self._successor = audible(following)
         self._handed_over = None
 
+    def follow(self, following: Cue | None) -> None:
+        """Remember the successor."""
+        if self.playing:
+            self._successor = audible(following)
+
     def stop(self, fade_ms: int = FADE_MS) -> None:  # noqa: ARG002 - there is nothing to fade
         """Forget the cue and its successor."""
         self._ends = self._successor = self._handed_over = None
@@ -98,6 +109,10 @@ class SilentPlayer:
     def set_volume(self, step: int) -> None:
         """Remembered only."""
         self.volume = volume_step(step)
+
+    def faults(self) -> Sequence[Fault]:
+        """Silence is what it is for."""
+        return ()
 
     def close(self) -> None:
         """Nothing to give back."""
@@ -123,6 +138,11 @@ class RecordingPlayer:
         self.current = cue
         self._ended = False
 
+    def follow(self, following: Cue | None) -> None:
+        """Note it as announced with the cue."""
+        if self.current is not None:
+            self.followings[-1] = following
+
     def finish(self) -> None:
         """The current cue has ended: the next `poll` says so."""
         if self.current is None:
@@ -145,6 +165,10 @@ class RecordingPlayer:
     def set_volume(self, step: int) -> None:
         """Note the step."""
         self.volume = volume_step(step)
+
+    def faults(self) -> Sequence[Fault]:
+        """Nothing breaks."""
+        return ()
 
     def close(self) -> None:
         """Note it."""

@@ -36,6 +36,8 @@ class Hardware:
     button: GpioButton
     battery: GpioBattery | FixedBattery
     pins: Pins
+    bus: Bus
+    """What the chips are on: for those who look at them beside the game, as a check does."""
 
     def poll(self, now: float) -> Grip | None:
         """What is due at each of the 50 polls a second: the pads, and the lights' blinking. `now` as of the clock."""
@@ -139,4 +141,5 @@ def _hardware(wiring: Wiring, bus: Bus, reopen_bus: Callable[[], None], pins: Pi
         button=GpioButton(pins, wiring.button),
         battery=battery,
         pins=pins,
+        bus=bus,
     )

@@ -88,7 +88,7 @@ def test_figures_on_one_field_add_up() -> None:
     assert both == pytest.approx(one + series_pf(22.0, 1.7))
 
 
-def test_a_finger_on_a_touch_field_grounds_the_body_for_the_same_chip_only() -> None:
+def test_a_finger_on_a_touch_field_grounds_the_body_and_for_the_same_chip_best() -> None:
     def grip(field: str, *touches: Touch) -> float:
         def act(hands: Hands) -> None:
             hands.place(Figure.BLACK, field)
@@ -99,7 +99,7 @@ def test_a_finger_on_a_touch_field_grounds_the_body_for_the_same_chip_only() -> 
         return added(act, field)
 
     assert grip("mountain-ne", Touch.ROCK) > grip("mountain-ne") + 1.0
-    assert grip("ruin-n", Touch.ROCK) == pytest.approx(grip("ruin-n"))
+    assert grip("ruin-n") + 0.5 < grip("ruin-n", Touch.ROCK) < grip("mountain-ne", Touch.ROCK)
 
 
 def test_a_finger_on_a_touch_field_adds_far_more_than_a_figure() -> None:
@@ -129,8 +129,8 @@ def test_a_hand_closes_in_the_time_it_is_given() -> None:
     hands.place(Figure.RED, "beach-s")
     chips[0x5B].moves.clear()
     hands.grip(Figure.RED, over_s=0.4)
-    (move,) = chips[0x5B].moves
-    assert (move[0], move[2]) == (2, 0.4)
+    (move,) = [move for move in chips[0x5B].moves if move[0] == 2]
+    assert move[2] == 0.4
 
 
 @pytest.mark.parametrize(

@@ -80,6 +80,9 @@ class TablePhysics:
     hundred ohms in the chip's switch, leave one or two thousandths.
     """
 
+    rail_pf: float = 200.0
+    """A rail of a board with rails: 23 rings with the wires between them."""
+
     ring_pf: float = 15.0
     """From a figure's foot to a ring or to the centre of a field with rails: 4 cm2 through 0.5 mm of lacquer."""
 

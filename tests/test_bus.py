@@ -18,6 +18,7 @@ from firmware.hal.ports import BusError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+HELD_LINES = "check SDA and SCL for short circuits, then switch the power off and on"
 I2C_FUNCS, I2C_RDWR, I2C_M_RD = 0x0705, 0x0707, 0x0001
 
 
@@ -113,7 +114,10 @@ def test_adafruits_driver_and_ours_run_on_the_linux_bus(kernel: Kernel) -> None:
     [
         (121, "nothing answers at 0x5A on I2C bus 1: check SDA, SCL, 3V3 and the ADDR wire"),
         (errno.ENXIO, "nothing answers at 0x5A on I2C bus 1: check SDA, SCL, 3V3 and the ADDR wire"),
-        (110, "I2C bus 1 does not come free (timeout at 0x5A): check SDA and SCL for short circuits"),
+        (
+            110,
+            f"I2C bus 1 does not come free (timeout at 0x5A): {HELD_LINES}",
+        ),
         (
             errno.EIO,
             "I2C bus 1 lost a transfer with 0x5A (I/O error): check pull-ups, wire length and 3V3, try 100 kHz",
@@ -145,6 +149,13 @@ def test_a_bus_that_cannot_be_opened_says_how_to_get_it(kernel: Kernel, number: 
     assert caught.value.errno == number
     kernel.open_error = 0
     bus.writeto(0x5A, b"")  # and is tried again
+
+
+def test_a_hung_bus_is_given_up_after_a_tenth_of_a_second(kernel: Kernel, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    monkeypatch.setattr("fcntl.ioctl", lambda _, request, value: asked.append((request, value)))
+    LinuxBus().writeto(0x5A, b"")
+    assert asked == [(0x0702, 10)], "I2C_TIMEOUT of i2c-dev.h, in units of 10 ms; the kernel's own is a second"
 
 
 def test_reopen_opens_the_node_anew_and_close_may_be_called_twice(kernel: Kernel) -> None:

@@ -8,19 +8,29 @@ from __future__ import annotations
 
 import errno
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from threading import Lock
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
+from firmware.hal.bus_clear import BusRescue, pi_lines
 from firmware.hal.ports import BusError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from smbus2 import SMBus, i2c_msg
 
 EREMOTEIO = 121
 """Linux: an address or a byte was not acknowledged. Not in Python's `errno` on every platform."""
 ETIMEDOUT = 110
 """Linux: the bus did not come free in time."""
+
+I2C_TIMEOUT = 0x0702
+"""The request of Linux' i2c-dev.h that sets how long a transfer may take, in units of 10 ms."""
+
+LONGEST_TRANSFER_MS = 100
+"""Linux waits a whole second for a bus that hangs. Ours has 417 clocks at most: 42 ms at the slowest 10 kHz."""
 
 
 class Bus(Protocol):
@@ -59,7 +69,7 @@ class OpenBus(Bus, Protocol):
     """A bus at its root: one that can be opened anew when it hangs."""
 
     def reopen(self) -> None:
-        """Close the bus and open it at the next transfer; the first remedy for a stuck one."""
+        """Close the bus, free its lines if a chip holds them, and open it at the next transfer."""
 
     def close(self) -> None:
         """Give the bus back; harmless when called again."""
@@ -72,12 +82,22 @@ def bus_error(number: int | None, address: int, bus: str, detail: str = "") -> B
         case 121 | errno.ENXIO:
             text = f"nothing answers at {chip} on {bus}: check SDA, SCL, 3V3 and the ADDR wire"
         case 110:
-            text = f"{bus} does not come free (timeout at {chip}): check SDA and SCL for short circuits"
+            check = "check SDA and SCL for short circuits, then switch the power off and on"
+            text = f"{bus} does not come free (timeout at {chip}): {check}"
         case errno.EIO:
             text = f"{bus} lost a transfer with {chip} (I/O error): check pull-ups, wire length and 3V3, try 100 kHz"
         case _:
             reason = detail or (os.strerror(number) if number else "unknown error")
             text = f"{bus} fails at {chip}: {reason}: check that I2C is enabled and the wires are sound"
+    return _numbered(text, number)
+
+
+def stuck_error(trouble: str) -> BusError:
+    """The error for a bus whose lines have been seen held low."""
+    return _numbered(trouble, ETIMEDOUT)
+
+
+def _numbered(text: str, number: int | None) -> BusError:
     error = BusError(text)
     error.errno = number
     return error
@@ -88,13 +108,19 @@ class LinuxBus:
 
     Every transfer is one I2C_RDWR call, so a register is always read with a repeated START: with a STOP in between the
     MPR121 answers from register 0. The speed is the kernel's (`dtparam=i2c_arm_baudrate`).
+
+    Args:
+        number: of the bus.
+        clock: seconds; with it, `reopen` looks at the lines and frees an SDA that a chip holds. While a line stays low
+            no transfer is tried: a Pi up to 4 takes a held SDA for an acknowledge and for zeros.
     """
 
-    def __init__(self, number: int = 1) -> None:
+    def __init__(self, number: int = 1, clock: Callable[[], float] | None = None) -> None:
         self.number = number
         self.name = f"I2C bus {number}"
         self._lock = Lock()
         self._smbus: SMBus | None = None
+        self._rescue = BusRescue(self.name, lambda: pi_lines(number, clock)) if clock else None
 
     def try_lock(self) -> bool:
         """Take the bus for several transactions; False if another has it."""
@@ -139,6 +165,8 @@ class LinuxBus:
         view[:] = bytes(message)
 
     def _transfer(self, address: int, *messages: i2c_msg) -> None:
+        if self._rescue and (trouble := self._rescue.still()):
+            raise stuck_error(trouble)
         if self._smbus is None:
             self._smbus = self._open()
         try:
@@ -147,11 +175,13 @@ class LinuxBus:
             raise bus_error(error.errno, address, self.name, error.strerror or "") from error
 
     def _open(self) -> SMBus:
+        from fcntl import ioctl  # noqa: PLC0415 - not on every desktop
+
         from smbus2 import SMBus  # noqa: PLC0415 - as above
 
         node = f"/dev/i2c-{self.number}"
         try:
-            return SMBus(self.number)
+            smbus = SMBus(self.number)
         except OSError as error:
             match error.errno:
                 case errno.ENOENT:
@@ -160,13 +190,16 @@ class LinuxBus:
                     text = f"{node} may not be opened: add the user to the group i2c"
                 case _:
                     text = f"{node} cannot be opened: {error.strerror}"
-            translated = BusError(text)
-            translated.errno = error.errno
-            raise translated from error
+            raise _numbered(text, error.errno) from error
+        with suppress(OSError):  # a driver without it keeps its own time
+            ioctl(cast("int", smbus.fd), I2C_TIMEOUT, LONGEST_TRANSFER_MS // 10)
+        return smbus
 
     def reopen(self) -> None:
-        """Close the bus; the next transfer opens it anew."""
+        """Close the bus, and free SDA if a chip holds it; the next transfer opens the bus anew. Never raises."""
         self.close()
+        if self._rescue:
+            self._rescue.attempt()
 
     def close(self) -> None:
         """Close the device node; harmless when called again."""

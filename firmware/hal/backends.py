@@ -129,7 +129,7 @@ def mock_hardware(
 
 def real_hardware(wiring: Wiring, clock: Callable[[], float]) -> Hardware:
     """The volcano on this Pi. Parts that do not answer are named in `faults()`; nothing is raised."""
-    bus = LinuxBus(wiring.bus)
+    bus = LinuxBus(wiring.bus, clock)
     return _hardware(wiring, bus, bus.reopen, Pins(open_pi_pins, clock))
 
 

@@ -95,7 +95,7 @@ def test_filters_stand_in_the_data_sheets_order_for_pads_and_proximity() -> None
     ((first, values), *_) = config.blocks()
     assert first == 0x2B
     assert list(values[:22]) == [*range(1, 12), *range(1, 12)]
-    assert list(Mpr121Config().blocks()[0][1][:11]) == [0x3F, 1, 2, 2, 1, 1, 0x10, 0x40, 0, 0, 0]
+    assert list(Mpr121Config().blocks()[0][1][:11]) == [0x3F, 0x3F, 0, 2, 1, 1, 0x10, 0x40, 0, 0, 0]
 
 
 def test_thresholds_by_turns() -> None:

@@ -48,8 +48,8 @@ class Mpr121Config:
     """All settings of one chip under the data sheet's names, as register codes. The defaults are those for this board.
 
     They give an update each 10 ms or, with long charge times, up to 20 ms. Falling FDL 0x40 keeps a hand that closes
-    slowly from being taken for drift; MHD rising 0x3F lets a baseline that was seeded under a hand recover at once;
-    NHD touched 0 keeps a held pad touched.
+    slowly from being taken for drift; MHD and NHD rising 0x3F let a baseline that was seeded under a hand recover in
+    half a second, by 126 counts at once or 63 each 30 ms; NHD touched 0 keeps a held pad touched.
     """
 
     ffi: int = 2
@@ -70,8 +70,8 @@ class Mpr121Config:
     dr: int = 1
     """Two updates in a row make a release."""
     mhdr: int = 0x3F
-    nhdr: int = 0x01
-    nclr: int = 0x02
+    nhdr: int = 0x3F
+    nclr: int = 0x00
     fdlr: int = 0x02
     mhdf: int = 0x01
     nhdf: int = 0x01
@@ -295,15 +295,31 @@ class Mpr121:
         charge = Charge(charge.cdc or self.config.cdc, charge.cdt or self.config.cdt)
         return charge.picocoulomb * 1024 / (self.config.vdd * counts) if counts > 0 else math.inf
 
+    def counts(self, electrode: int, picofarad: float) -> float:
+        """What an electrode of `picofarad` reads, 0..1023: the inverse of `capacitance_pf`."""
+        return min(self.capacitance_pf(electrode, 1.0) / picofarad, 1023.0)
+
     # --- changing in mid-game
 
-    def set_thresholds(self, thresholds: Mapping[int, tuple[int, int]]) -> None:
-        """Set touch and release threshold of some electrodes in one Stop; baselines and charges stay as they are."""
+    def set_thresholds(
+        self, thresholds: Mapping[int, tuple[int, int]], baselines: Mapping[int, float] | None = None
+    ) -> None:
+        """Set touch and release threshold of some electrodes in one Stop; charges stay as they are.
+
+        Baselines stay too, but for those in `baselines`, in counts: what a pad reads at rest that is not at rest now.
+        """
         pairs = list(self.config.thresholds)
         for electrode, pair in thresholds.items():
             pairs[electrode] = pair
         self.config = replace(self.config, thresholds=tuple(pairs))
-        self._change((reg.TOUCH_THRESHOLD, self.config.threshold_block()))
+        seeds = {electrode: min(round(counts), 1023) >> 2 for electrode, counts in (baselines or {}).items()}
+        if self._baselines is not None:
+            kept = bytearray(self._baselines)
+            for electrode, value in seeds.items():
+                kept[electrode] = value
+            self._baselines = bytes(kept)
+        writes = [(reg.BASELINE + electrode, bytes((value,))) for electrode, value in seeds.items()]
+        self._change((reg.TOUCH_THRESHOLD, self.config.threshold_block()), *writes)
 
     def rebase(self, electrode: int) -> None:
         """Make the present reading of one electrode its baseline (for a pad that is stuck); the others keep theirs."""
@@ -311,16 +327,17 @@ class Mpr121:
         self._read(reg.FILTERED_DATA + 2 * electrode, reading)
         self._change((reg.BASELINE + electrode, bytes(((reading[0] | (reading[1] & 3) << 8) >> 2,))))
 
-    def _change(self, block: tuple[int, bytes]) -> None:
-        """Write a block in Stop and run on from the baselines as they stand, without auto-configuration.
+    def _change(self, *blocks: tuple[int, bytes]) -> None:
+        """Write blocks in Stop and run on from the baselines as they stand, without auto-configuration.
 
         Before auto-configuration has been read back its results may not be complete: then it must run again.
         """
         self.config = replace(self.config, charges=self.charges)
         self._write(reg.ECR, bytes((_STOP,)))
-        self._write(*block)
+        for register, values in blocks:
+            self._write(register, values)
         self._write(reg.AUTO_CONFIG0, self.config.auto_config()[:1])
-        self._compare((block,))
+        self._compare(blocks)
         self._run(self.config.cl if self.charges is None else _FROM_REGISTERS)
 
     def _run(self, cl: int) -> None:

@@ -31,7 +31,7 @@ import math
 from typing import TYPE_CHECKING, Final
 
 from firmware.hal import registers as reg
-from firmware.hal.emulated_channel import BaselineFilter, Channel, ChannelSettings, Ramps, gauss
+from firmware.hal.emulated_channel import NOISE_STEPS, BaselineFilter, Channel, ChannelSettings, Ramps, gauss
 from firmware.hal.emulated_charge import ChargeRegisters, Found, charge_time_us, counts
 from firmware.hal.emulated_gpio import JOINED, Gpio
 
@@ -74,6 +74,8 @@ class Chip:
         self._vdd = Ramps(vdd)
         self.noise_counts = noise_counts
         self._seed = seed
+        self._at_rest: dict[int, float] = {}
+        """What each channel reads while its pad and the supply are at rest, without noise, plus a half."""
         self._electrodes = [Ramps() for _ in range(ELECTRODES)]
         self._registers = bytearray(256)
         self._gpio = Gpio(self._registers)
@@ -99,6 +101,7 @@ class Chip:
         now_us = self._now_us()
         self._electrodes[electrode].set(now_us, picofarad, round(over_s * 1e6), min(now_us, self._window_us()))
         for channel in (electrode, reg.PROX):
+            self._at_rest.pop(channel, None)
             if self._channels[channel] is not None:
                 self._busy.add(channel)
 
@@ -114,6 +117,7 @@ class Chip:
         self._catch_up()
         now_us = self._now_us()
         self._vdd.set(now_us, volts, round(over_s * 1e6), min(now_us, self._window_us()))
+        self._at_rest.clear()
         self._busy.update(number for number, channel in enumerate(self._channels) if channel is not None)
         self.powered = volts >= POWER_ON_RESET_VOLTS
         if not self.powered:
@@ -291,6 +295,7 @@ class Chip:
             for number in range(reg.CHANNELS)
         ]
         self._busy = set(numbers)
+        self._at_rest.clear()
         self._charges = [self._charge_registers.in_force(number) for number in range(reg.CHANNELS)]
         self._found = {number: self._search(number, self._run_us) for number in numbers} if auto_config else None
         for number, found in (self._found or {}).items():
@@ -354,7 +359,7 @@ class Chip:
             moments = (begin_us + scan * self._scan_us for scan in range(1, self._scans + 1))
             reading = sum(self._counts(number, moment) for moment in moments) / self._scans
         if self.noise_counts:
-            reading += self.noise_counts * gauss(self._seed, number, self._updates_ever + update)
+            reading += self.noise_counts * gauss(self._seed, number, self._updates_ever + update)[0]
         return max(0, min(1023, int(reading + 0.5)))
 
     def _catch_up(self) -> None:
@@ -400,17 +405,19 @@ class Chip:
         update = self._done
         settled_us = self._settled_us(number)
         watched = bool(self._registers[reg.AUTO_CONFIG0] & 2)
+        noisy = bool(self.noise_counts)
         while update < due:
+            moving = self._run_us + update * self._period_us + self._scan_us < settled_us
+            if noisy and not moving and not watched:
+                update = self._run_noisily(number, channel, update, due)
+                continue
             data = self._filtered(number, update)
             if watched and self._reconfigure(number, data, update):
                 data = self._filtered(number, update)
                 channel.baseline = data
-            begin_us = self._run_us + update * self._period_us
-            if begin_us + self._scan_us < settled_us:
+            if moving or noisy:
                 channel.step(data)
                 update += 1
-            elif self.noise_counts:
-                update = self._run_noisily(number, channel, update, update + 1 if watched else due)
             else:
                 if channel.advance(data, due - update):
                     self._busy.discard(number)
@@ -419,12 +426,15 @@ class Chip:
         return channel.changes - changes
 
     def _run_noisily(self, number: int, channel: Channel, update: int, due: int) -> int:
-        """Updates of a channel whose pad is at rest: only the noise differs. Returns `due`."""
-        reading = self._counts(number, self._run_us + update * self._period_us + self._scan_us) + 0.5
-        noise, seed, ever = self.noise_counts, self._seed, self._updates_ever
-        for each in range(update, due):
-            data = int(reading + noise * gauss(seed, number, ever + each))
-            channel.step(0 if data < 0 else min(data, 1023))
+        """Updates of a channel whose pad is at rest: only the noise differs. Returns how far it came."""
+        reading = self._at_rest.get(number)
+        if reading is None:
+            moment_us = self._run_us + update * self._period_us + self._scan_us
+            reading = self._at_rest[number] = self._counts(number, moment_us) + 0.5
+        due = min(due, update + NOISE_STEPS)
+        noise = self.noise_counts
+        values = gauss(self._seed, number, self._updates_ever + update, due - update)
+        channel.steps([max(0, min(1023, int(reading + noise * value))) for value in values])
         return due
 
     def _publish_channel(self, number: int, channel: Channel) -> None:
@@ -457,6 +467,7 @@ class Chip:
             return False
         changed = (found.cdc, found.cdt) != self._charges[number]
         self._charges[number] = (found.cdc, found.cdt)
+        self._at_rest.pop(number, None)
         self._charge_registers.store(number, found.cdc, found.cdt)
         self._registers[reg.OUT_OF_RANGE_L + (number >> 3)] &= ~(1 << (number & 7)) & 0xFF
         return changed

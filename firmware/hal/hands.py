@@ -8,7 +8,6 @@ capacitance to ground; in truth those chips ground them most of the time, so thi
 
 from __future__ import annotations
 
-import math
 import zlib
 from typing import TYPE_CHECKING, Protocol
 
@@ -24,6 +23,9 @@ if TYPE_CHECKING:
 
 PLAYERS = 2
 """Bodies: whoever acts, and another who lends a hand."""
+
+TINY_PF = 0.02
+"""Changes by less, a third of a count at most, come at once: a ramp of them costs more than it shows."""
 
 RING_SHARE = 0.5
 """Of a hand on a field with rails, what lies over each ring; estimate."""
@@ -216,9 +218,10 @@ class Hands:
             for beside in (electrode - 1, electrode + 1):
                 if (neighbour := self._pad_at.get((address, beside))) is not None:
                     picofarad += crosstalk * added_pf[neighbour]
-            if not math.isclose(picofarad, self._target_pf.get(pad, -1.0), abs_tol=1e-9):
+            change_pf = abs(picofarad - self._target_pf.get(pad, -1.0))
+            if change_pf > TINY_PF / 1000:
                 self._target_pf[pad] = picofarad
-                self._chips[address].set_pf(electrode, picofarad, over_s)
+                self._chips[address].set_pf(electrode, picofarad, over_s if change_pf > TINY_PF else 0.0)
 
     def _added_pf(self, measured: str) -> float:
         """What figures, fingers and hands add to a pad, in picofarads, while that one is measured."""

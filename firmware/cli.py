@@ -377,6 +377,7 @@ class _Setting:
         from firmware.game.registry import load_title  # noqa: PLC0415
         from firmware.hal.wiring import load_wiring  # noqa: PLC0415
         from firmware.journal import Store  # noqa: PLC0415
+        from firmware.writer import Writer  # noqa: PLC0415
 
         if not 0 < speed <= MOST_SPEED:
             raise ConfigError(f"--speed: must be above 0 and at most {MOST_SPEED}, is {speed}")
@@ -391,7 +392,7 @@ class _Setting:
             self.configuration = load_configuration(options.config)
             self.title = load_title(board=self.configuration.board, tuning=self.configuration.tuning)
             self.wiring = load_wiring(self.configuration.wiring, self.title.fields)
-        self.store = Store(options.state_dir or state_folder(), lambda line: log.warning("%s", line))
+        self.store = Writer(Store(options.state_dir or state_folder(), _warn), _warn)
         self.language = options.language or self.configuration.language
         self.seed = options.seed if options.seed is not None else int.from_bytes(os.urandom(8))
         self._speed = speed
@@ -436,6 +437,10 @@ class _Setting:
         from firmware.audio.mixer import MixerPlayer  # noqa: PLC0415
 
         return MixerPlayer(self.pack, self.clock, card=self.configuration.card, buffer=self.configuration.buffer)
+
+
+def _warn(line: str) -> None:
+    log.warning("%s", line)
 
 
 def _stop_on_signals(loop: Loop) -> None:

@@ -20,7 +20,7 @@ from firmware.game.kernel import Begun, Ended, Played, Record
 from firmware.terms import Contact, Figure, Touch, VolcanoError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from firmware.unit_events import Settings
@@ -164,30 +164,40 @@ class Store:
             else:
                 self.running.unlink()
 
-    def append(self, record: Record) -> None:
-        """Keep a record; it is on the disk when this returns, unless the disk refuses it."""
-        self._unwritten.append(record)
+    def append(self, *records: Record) -> None:
+        """Keep records; they are on the disk when this returns, unless the disk refuses them."""
+        self._unwritten += records
         with self._complaining():
             self.folder.mkdir(parents=True, exist_ok=True)
             while self._unwritten:
-                self._write(self._unwritten[0])
-                self._unwritten.pop(0)
+                later = (n for n, record in enumerate(self._unwritten) if n and isinstance(record, Begun))
+                game = self._unwritten[: next(later, None)]
+                self._write(game)
+                del self._unwritten[: len(game)]
 
-    def _write(self, record: Record) -> None:
+    def settled(self, within_s: float = 0.0) -> bool:  # noqa: ARG002 - nothing is ever under way
+        """Everything that was handed over is on the disk, or was refused by it."""
+        return True
+
+    def close(self) -> None:
+        """Nothing is under way."""
+
+    def _write(self, records: Sequence[Record]) -> None:
+        """Records of one game, with one sync."""
         if self._whole_bytes is None:
             self._whole_bytes = self.running.stat().st_size if self.running.exists() else 0
-        if isinstance(record, Begun) and self._whole_bytes:
+        if isinstance(records[0], Begun) and self._whole_bytes:
             self._put_away()
-        line = encode(record)
+        lines = b"".join(map(encode, records))
         with self.running.open("ab") as file:
             self._whole_bytes = min(self._whole_bytes, file.tell())
             file.truncate(self._whole_bytes)  # half a line, where the disk was full before
-            file.write(line)
+            file.write(lines)
             file.flush()
             os.fsync(file.fileno())
         if not self._whole_bytes:
             sync_folder(self.folder)
-        self._whole_bytes += len(line)
+        self._whole_bytes += len(lines)
 
     def _put_away(self) -> None:
         """Keep the finished game under the next number and drop the oldest."""

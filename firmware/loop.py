@@ -13,7 +13,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Protocol
 
 from firmware.console import output_row
-from firmware.game.kernel import Event, unfinished
+from firmware.game.kernel import Record, unfinished
 from firmware.terms import Fault, Part, Press, Say, Sound, Stop, Symbols
 from firmware.unit import Mode, Unit
 from firmware.unit_events import Settings
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from firmware.audio.player import Player
-    from firmware.game.kernel import Json, Record, Title
+    from firmware.game.kernel import Json, Title
     from firmware.hal.ports import Battery, PushButton, SymbolLights
     from firmware.terms import Grip, Texts
 
@@ -32,6 +32,11 @@ DEBOUNCE_S = 0.03
 LONG_PRESS_S = 3.0
 STUCK_PRESS_S = 30.0
 """A button held so long is stuck: it is reported and then ignored until it is released."""
+
+DISK_GRACE_S = 0.015
+"""How long an answer waits for the disk before it begins all the same: less than a poll, so no poll is late."""
+DISK_PATIENCE_S = 3.0
+"""How long the second sentence waits for the disk: a card that collects its garbage takes up to a second (estimate)."""
 
 FAULTS_EVERY_S = 1.0
 """How often the hardware is asked what is broken."""
@@ -70,19 +75,25 @@ class Hardware(Protocol):
 
 
 class Store(Protocol):
-    """What lasts over power-off."""
+    """What lasts over power-off: what is handed over is kept in its order."""
 
     def load(self) -> Sequence[Record]:
         """The records of the running game."""
 
     def append(self, record: Record) -> None:
-        """Keep a record before anything of it is heard."""
+        """Take a record."""
+
+    def settled(self, within_s: float = 0.0) -> bool:
+        """Whether all is on the disk, or refused by it; waits for that at most so long."""
 
     def load_settings(self, default: Settings) -> Settings:
         """The settings of the last time."""
 
     def save_settings(self, settings: Settings) -> None:
-        """Keep the settings."""
+        """Take the settings."""
+
+    def close(self) -> None:
+        """Nothing more comes; what was taken is kept now, or never."""
 
 
 class Supervisor(Protocol):
@@ -183,6 +194,12 @@ class Loop:
         self._watch = ButtonWatch()
         self._said_stuck = False
         self._faults_due = self._started
+        self._heard = False
+        """The cue has been heard to its end, and the unit was not told yet."""
+        self._unjoined = False
+        """The cue began before the disk had all: the player knows no successor."""
+        self._unsettled_since: float | None = None
+        self._said_slow = False
         self._blank = Unit(title, texts, settings=self._defaults)
         self.unit = self._blank
 
@@ -229,7 +246,7 @@ class Loop:
 
     def power_off(self) -> None:
         """Cut the power: nothing is saved, nothing is said."""
-        self._player.stop()
+        self._break_off()
         self._hardware.lights.show(Symbols())
         self.unit = self._blank
 
@@ -248,8 +265,15 @@ class Loop:
         if unit.mode is Mode.OFF:
             return
         if self._player.poll(now):
-            unit.finished(now)
-            self._carry_out()
+            self._heard = True
+        if (self._heard or self._unjoined) and (not self._unjoined or self._safe(now)):
+            self._unjoined = False
+            if self._heard:
+                self._heard = False
+                unit.finished(now)
+                self._carry_out()
+            else:
+                self._player.follow(unit.speech.following())
         if press is not None:
             unit.press(now, press)
             self._carry_out()
@@ -277,6 +301,7 @@ class Loop:
             self._sleep(max(0.0, due - self._clock()))
         self._supervisor.stopping()
         self.power_off()
+        self._store.close()
         self._player.close()
         self._hardware.close()
 
@@ -295,21 +320,51 @@ class Loop:
         self._supervisor.faults(faults)
 
     def _carry_out(self) -> None:
-        """Do what the unit says, in its order: records reach the disk before anything of them is heard."""
+        """Do what the unit says. What must last is handed over first, and mostly is on the disk before it is told."""
         now = self._clock()
-        for output in self.unit.take():
+        outputs = self.unit.take()
+        kept = [output for output in outputs if isinstance(output, Record | Settings)]
+        for each in kept:
+            if isinstance(each, Settings):
+                self._store.save_settings(each)
+            else:
+                self._store.append(each)
+        if kept:
+            self._store.settled(DISK_GRACE_S)
+        for output in outputs:
             self._tell(output_row(output), now)
             if isinstance(output, Settings):
                 self._player.set_volume(output.volume)
-                self._store.save_settings(output)
             elif isinstance(output, Say | Sound):
-                self._player.play(output, self.unit.speech.following())
+                self._heard = False
+                self._unjoined = not self._safe(now)
+                self._player.play(output, None if self._unjoined else self.unit.speech.following())
             elif isinstance(output, Symbols):
                 self._hardware.lights.show(output)
             elif isinstance(output, Stop):
-                self._player.stop()
-            elif not isinstance(output, Event):
-                self._store.append(output)
+                self._break_off()
+
+    def _break_off(self) -> None:
+        self._heard = self._unjoined = False
+        self._player.stop()
+
+    def _safe(self, now: float) -> bool:
+        """Whether a further sentence may begin: the disk has everything, or has been waited for long enough."""
+        if self._store.settled():
+            if self._said_slow:
+                log.warning("journal: the disk answers again")
+            self._unsettled_since, self._said_slow = None, False
+            return True
+        if self._unsettled_since is None:
+            self._unsettled_since = now
+        if now - self._unsettled_since < DISK_PATIENCE_S:
+            return False
+        if not self._said_slow:
+            self._said_slow = True
+            log.warning(
+                "journal: the disk has not answered for %.0f s: check the card; the game goes on", DISK_PATIENCE_S
+            )
+        return True
 
     def _tell(self, row: Json | None, now: float) -> None:
         if row is not None:

@@ -40,6 +40,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "identity": ("terms",),
     "speech": ("terms",),
     "journal": ("terms", "disk", "unit_events", "game.kernel"),
+    "writer": ("unit_events", "game.kernel", "journal"),
     "unit_events": ("terms", "game.kernel"),
     "unit_script": ("terms",),
     "unit": ("terms", "speech", "identity", "unit_events", "unit_script", "game.kernel"),
@@ -54,7 +55,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "check": (*STAGE, "hal", "audio"),
     "calibrate": (*STAGE, "hal", "audio"),
     "service": ("terms", "config", "game.kernel", "game.registry", "hal.wiring"),
-    "owner": (*GAME, "game", "owner"),
+    "owner": (*GAME, "game", "owner", "hal.wiring", "page.drawing"),  # wires and island are drawn
     "balance": ("terms", "catalogue", "console", "game.insel", "game.registry", "balance"),
     "cli": ("",),
 }

@@ -66,9 +66,9 @@ class LoggingStore(Store):
         super().__init__(folder, warnings.append)
         self.log = log
 
-    def append(self, record: Record) -> None:
-        super().append(record)
-        self.log.append(record)
+    def append(self, *records: Record) -> None:
+        super().append(*records)
+        self.log += records
 
 
 class Volcano:

@@ -287,6 +287,32 @@ def test_nothing_that_was_heard_is_lost_wherever_the_power_goes(told: list[Op], 
     assert number > 3 * len(told), "the cuts leave more than one state each"
 
 
+def test_of_records_that_were_written_together_the_first_ones_are_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The writer's thread keeps with one sync what has gathered, the end of a game and the next one's beginning, too."""
+    disk = Disk(tmp_path / "told", monkeypatch)
+    store = Kept(tmp_path / "told")
+    batches = [RECORDS[:2], [*RECORDS[2:], Ended("over"), *RECORDS[:2]], [RECORDS[2]]]
+    for batch in batches:
+        store.append(*batch)
+        disk.ops.append(Op("kept", data=bytes(len(batch))))
+    assert len([op for op in disk.ops if op.kind == "sync"]) == 4, "one each, and one for the game that ends in between"
+    monkeypatch.undo()
+    number = 0
+    for cut in range(len(disk.ops) + 1):
+        before = sum(len(op.data) for op in disk.ops[:cut] if op.kind == "kept")
+        under_way = next((len(op.data) for op in disk.ops[cut:] if op.kind == "kept"), 0)
+        everything = [record for batch in batches for record in batch]
+        allowed = [running(everything[:end]) for end in range(before, before + under_way + 1)]
+        for state in states(disk.ops[:cut]):
+            number += 1
+            lay(tmp_path / f"{number}", state)
+            loaded = list(Kept(tmp_path / f"{number}").load())
+            put_away = not loaded and Ended("over") in everything[: before + under_way]
+            assert loaded in allowed or put_away, f"after {cut} of {len(disk.ops)} operations: {sorted(state)}"
+
+
 def test_a_game_that_was_cut_can_be_played_on(told: list[Op], tmp_path: Path) -> None:
     """What is loaded is a game that its rules lead to again, not just lines."""
     for number, state in enumerate(states(told[: len(told) * 2 // 3])):

@@ -116,6 +116,13 @@ class NoStore:
     def append(self, record: Record) -> None:
         """Forget it."""
 
+    def settled(self, within_s: float = 0.0) -> bool:  # noqa: ARG002 - the port
+        """Always."""
+        return True
+
+    def close(self) -> None:
+        """Nothing is under way."""
+
     def load_settings(self, default: Settings) -> Settings:
         """The default."""
         return default

@@ -240,13 +240,13 @@ def test_a_measurement_in_the_moment_of_a_grip_does_not_take_it_for_rest(board: 
     board.hands.place(Figure.BLACK, "beach-s")
     board.run(1.0)
     coast = board.board.pads.chips[1]
-    rest_pf = coast.idle_pf[2]
+    rest_pf = coast.levels.idle_pf[2]
     board.hands.grip(Figure.BLACK)
     for _ in range(2):  # the chip has its first new value, its debounce still waits for the second
         board.now += 0.006
         assert coast.measure(board.now)
-    assert coast.level_pf[2] > rest_pf + 5
-    assert coast.idle_pf[2] == pytest.approx(rest_pf, abs=0.1)
+    assert coast.levels.now_pf[2] > rest_pf + 5
+    assert coast.levels.idle_pf[2] == pytest.approx(rest_pf, abs=0.1)
 
 
 def test_a_torn_off_pad_is_named(board: Board) -> None:

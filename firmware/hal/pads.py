@@ -91,7 +91,7 @@ class _Station:
 
     def rises_pf(self, held: int) -> dict[str, float]:
         """The rise of each held field at the last measurement."""
-        return {field: self.chip.rise_pf(electrode) for field, electrode in self.fields if held >> electrode & 1}
+        return {field: self.chip.levels.rise_pf(electrode) for field, electrode in self.fields if held >> electrode & 1}
 
 
 class Pads:

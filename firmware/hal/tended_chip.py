@@ -7,11 +7,11 @@ the board plays on.
 from __future__ import annotations
 
 import logging
-import math
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from firmware.hal.mpr121 import Mpr121
+from firmware.hal.levels import DRIFT_PF, FITTING, Levels
+from firmware.hal.mpr121 import Mpr121, Mpr121Config
 from firmware.hal.ports import BusError
 from firmware.hal.wiring import LOWEST_ADDRESS
 from firmware.terms import Fault, Part
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from firmware.hal.bus import Bus
+    from firmware.hal.calibration import Calibration
     from firmware.hal.mpr121 import Snapshot
     from firmware.hal.wiring import ChipWiring
 
@@ -39,30 +40,8 @@ OVER_CURRENTS = 3
 OVER_CURRENT_WINDOW_S = 60.0
 """So many over-currents within the window mean a wrong or broken REXT: the chip is named as faulty."""
 
-FIELD_RISE_PF = 0.7
-"""A field counts as touched from here: the lightest figure (2.2 pF) adds 1.1 pF when gripped where it stood."""
-
-TOUCH_RISE_PF = 4.0
-"""A finger on a bare Touch field adds 50 pF or more, through 1 mm of lacquer still 10 pF; a hand nearby 1 or 2."""
-
-RELEASE_SHARE = 0.5
-"""Release threshold as a share of the touch threshold."""
-
-LOWEST_COUNTS = 4
-"""No threshold lies below twice the noise of one to two counts."""
-
-LOWEST_IDLE = 50
-HIGHEST_IDLE = 1000
-"""Counts that an untouched pad may read; auto-configuration aims at 724. Outside, it is shorted or torn off."""
-
-DRIFT_PF = 0.3
-DOUBT_S = 0.5
-"""Idle levels follow changes up to this at once, and smoothly; a greater rise is believed when it is there still after
-so long: what a hand does the chip calls a touch by then.
-"""
-
-DRIFT_SHARE = 0.25
-"""Share of a small change that one measurement moves the idle level by."""
+RELEARN_PAUSE_S = 60.0
+"""A chip that auto-configured itself under a hand does it again without, at most so often."""
 
 
 class ChipState(Enum):
@@ -81,30 +60,32 @@ class ChipState(Enum):
 class TendedChip:
     """One chip with its state, its touch mask, and its pads' levels in picofarads.
 
-    `mask` has a bit for each electrode that is touched; it keeps its last value through a short disturbance and is 0
-    while the chip is lost.
+    `mask` has a bit for each Touch field, field and colour pad that is touched; it keeps its last value through a short
+    disturbance and is 0 while the chip is lost.
+
+    With a calibration it starts with the charges that were found when nothing was on the board, and a pad that is far
+    above its level then has a hand on it: it is touched from the start, and at rest once the hand has gone.
     """
 
-    def __init__(self, wiring: ChipWiring, bus: Bus, reopen_bus: Callable[[], None]) -> None:
+    def __init__(
+        self, wiring: ChipWiring, bus: Bus, reopen_bus: Callable[[], None], calibration: Calibration | None = None
+    ) -> None:
         self.wiring = wiring
         self.address = wiring.address
         self.state = ChipState.LOST
         self.mask = 0
         self.resets = 0
         """How often it was found reset or in Stop and configured anew."""
-        self.level_pf = [math.nan] * wiring.electrodes
-        """Capacitance of each electrode at the last measurement."""
-        self.idle_pf = [math.nan] * wiring.electrodes
-        """Capacitance of each electrode at rest, with whatever figure stands there."""
-        self._mpr121 = Mpr121(bus, wiring.address, wiring.electrodes)
+        charges = None
+        if calibration is not None and wiring.address in calibration.chips:
+            charges = calibration.chips[wiring.address].charges
+        self._stored_charges = charges is not None
+        self._mpr121 = Mpr121(bus, wiring.address, wiring.electrodes, Mpr121Config(charges=charges))
+        self.levels = Levels(wiring, self._mpr121, calibration if self._stored_charges else None)
         self._reopen_bus = reopen_bus
-        self._touch_electrodes = frozenset(wiring.touches.values())
-        self._pads = {
-            electrode: str(pad) for pads in (wiring.touches, wiring.fields) for pad, electrode in pads.items()
-        }
-        self._doubted: dict[int, tuple[float, float]] = {}
-        self._out_of_range = 0
         self._started = False
+        self._settled = False
+        self._relearn_s = float("-inf")
         self._failures = 0
         self._pause_s = FIRST_PAUSE_S
         self._again_s = float("-inf")
@@ -127,12 +108,12 @@ class TendedChip:
         return [
             Fault(
                 Part.PAD,
-                self._pads[electrode],
-                f"pad {self._pads[electrode]} ({self.name}, electrode {electrode}) is out of range: "
+                self.levels.pads[electrode],
+                f"pad {self.levels.pads[electrode]} ({self.name}, electrode {electrode}) is out of range: "
                 "check for a broken wire or a short",
             )
-            for electrode in sorted(self._pads)
-            if self._out_of_range >> electrode & 1
+            for electrode in sorted(self.levels.pads)
+            if self.levels.out_of_range >> electrode & 1
         ]
 
     def _report(self, text: str) -> None:
@@ -162,29 +143,37 @@ class TendedChip:
             self._settle(now)
 
     def _settle(self, now: float) -> None:
-        """Take the first measurement after a start: levels, thresholds in picofarads."""
+        """Take the first measurement after a start: levels, hands that are there already, thresholds."""
         snapshot = self._measured(now)
-        if snapshot is None or not any(snapshot.filtered[electrode] for electrode in self._pads):
+        if snapshot is None or not any(snapshot.filtered[electrode] for electrode in self.levels.pads):
             return
+        if not self._settled and not self._fits(snapshot):
+            self._relearn(now)
+            return
+        baselines = {} if self._settled else self.levels.find_hands(snapshot)
         try:
-            self._mpr121.set_thresholds({electrode: self._thresholds(electrode, snapshot) for electrode in self._pads})
+            self._mpr121.set_thresholds(self.levels.thresholds(snapshot), baselines)
         except BusError as error:
             self._fail(error, now)
             return
-        self._learn_levels(snapshot, 0, now)
+        self._settled = True
+        self.levels.learn(snapshot, sum(1 << electrode for electrode in baselines), now)
         self.state = ChipState.OK
         self._well_since_s = now
         if self._logged:
             log.warning("%s works again", self.name)
         self._fault, self._logged = None, ""
 
-    def _thresholds(self, electrode: int, snapshot: Snapshot) -> tuple[int, int]:
-        """Touch and release threshold in counts: dC more on C lowers a reading by its dC / (C + dC)th (AN3889)."""
-        counts = snapshot.filtered[electrode]
-        rise_pf = TOUCH_RISE_PF if electrode in self._touch_electrodes else FIELD_RISE_PF
-        idle_pf = self._mpr121.capacitance_pf(electrode, counts)
-        touch = min(max(round(counts * rise_pf / (idle_pf + rise_pf)), LOWEST_COUNTS), 0xFF)
-        return touch, max(round(touch * RELEASE_SHARE), 1)
+    def _fits(self, snapshot: Snapshot) -> bool:
+        """Whether the calibration is this chip's; if not, it is forgotten until the next start."""
+        lowest, highest = FITTING
+        drift = self.levels.drift(snapshot)
+        if lowest <= drift <= highest:
+            return True
+        log.warning("%s: its pads are at %.2f times their calibration: run volcano calibrate again", self.name, drift)
+        self.levels.forget_calibration()
+        self._stored_charges = False
+        return False
 
     def _fail(self, error: BusError, now: float) -> None:
         """A transfer has failed."""
@@ -240,7 +229,7 @@ class TendedChip:
         if self._mpr121.over_current != over_currents:
             self._trip(now)
             return
-        self.mask = mask
+        self.mask = mask & self.levels.touchable
 
     def check(self, now: float) -> None:
         """Whether it is still configured as we left it: a dip of the supply resets it without a sign."""
@@ -288,59 +277,36 @@ class TendedChip:
         snapshot = self._measured(now)
         if snapshot is None:
             return False
-        self._learn_levels(snapshot, self.mask | snapshot.touched, now)
+        touched = (self.mask | snapshot.touched) & self.levels.touchable
+        self.levels.learn(snapshot, touched, now)
+        may_relearn = not self._stored_charges and now - self._relearn_s >= RELEARN_PAUSE_S
+        if may_relearn and not touched and self.levels.learnt_under_a_hand(snapshot):
+            self._relearn(now)
         return True
 
-    def _learn_levels(self, snapshot: Snapshot, touched: int, now: float) -> None:
-        self._out_of_range = snapshot.out_of_range
-        for electrode in self._pads:
-            counts = snapshot.filtered[electrode]
-            if not touched >> electrode & 1 and not LOWEST_IDLE <= counts <= HIGHEST_IDLE:
-                self._out_of_range |= 1 << electrode
-            level_pf = self._mpr121.capacitance_pf(electrode, counts)
-            self.level_pf[electrode] = level_pf
-            if touched >> electrode & 1:
-                self._doubted.pop(electrode, None)
-            else:
-                self._follow(electrode, level_pf, now)
-
-    def _follow(self, electrode: int, level_pf: float, now: float) -> None:
-        """Let the level at rest follow.
-
-        A fall is believed at once: a figure was lifted off. A rise might be a hand on its way, which the chip will call
-        a touch in a moment; so it must still be there a while later.
-        """
-        idle_pf = self.idle_pf[electrode]
-        change_pf = level_pf - idle_pf
-        if change_pf > DRIFT_PF:
-            doubted_pf, since_s = self._doubted.get(electrode, (math.inf, now))
-            if abs(level_pf - doubted_pf) > DRIFT_PF:
-                self._doubted[electrode] = level_pf, now
-                return
-            if now - since_s < DOUBT_S:
-                return
-        self._doubted.pop(electrode, None)
-        if abs(change_pf) <= DRIFT_PF:
-            self.idle_pf[electrode] += DRIFT_SHARE * change_pf
+    def _relearn(self, now: float) -> None:
+        """Let the chip configure itself anew, for pads without a hand."""
+        self._relearn_s = now
+        self.levels.out_of_range = 0
+        try:
+            self._mpr121.relearn()
+        except BusError as error:
+            self._fail(error, now)
         else:
-            self.idle_pf[electrode] = level_pf
-
-    def rise_pf(self, electrode: int) -> float:
-        """How far an electrode was above rest at the last measurement, in picofarads."""
-        return self.level_pf[electrode] - self.idle_pf[electrode]
+            self.state = ChipState.RECOVERING
 
     def rebase(self, electrode: int, now: float) -> bool:
         """Make the present level of one electrode its rest, in the chip and here.
 
         False if it could not be done: the chip does not answer, or the level is on the move again.
         """
-        before_pf = self.level_pf[electrode]
-        if not self.measure(now) or abs(self.level_pf[electrode] - before_pf) > DRIFT_PF:
+        before_pf = self.levels.now_pf[electrode]
+        if not self.measure(now) or abs(self.levels.now_pf[electrode] - before_pf) > DRIFT_PF:
             return False
         try:
             self._mpr121.rebase(electrode)
         except BusError as error:
             self._fail(error, now)
             return False
-        self.idle_pf[electrode] = self.level_pf[electrode]
+        self.levels.idle_pf[electrode] = self.levels.now_pf[electrode]
         return True

@@ -1,0 +1,185 @@
+"""The levels of one chip's pads in picofarads: now, at rest, and what a hand has to add to count.
+
+Pure: snapshots in, levels and thresholds out. With a calibration it is known from the first snapshot on which pads have
+a hand on them; without one, the first snapshot is taken for rest, and a hand that goes later mends it.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from firmware.hal.calibration import Calibration
+    from firmware.hal.mpr121 import Mpr121, Snapshot
+    from firmware.hal.wiring import ChipWiring
+
+FIELD_RISE_PF = 0.7
+"""A field counts as touched from here: the lightest figure (2.2 pF) adds 1.1 pF when gripped where it stood."""
+
+TOUCH_RISE_PF = 4.0
+"""A finger on a bare Touch field adds 50 pF or more, through 1 mm of lacquer still 10 pF; a hand nearby 1 or 2."""
+
+RELEASE_SHARE = 0.5
+"""Release threshold as a share of the touch threshold."""
+
+LOWEST_COUNTS = 4
+"""No threshold lies below twice the noise of one to two counts."""
+
+LOWEST_IDLE = 50
+HIGHEST_IDLE = 1000
+"""Counts that an untouched pad may read; auto-configuration aims at 724. Outside, it is shorted or torn off."""
+
+DRIFT_PF = 0.3
+DOUBT_S = 0.5
+"""Idle levels follow changes up to this at once, and smoothly; a greater rise is believed when it is there still after
+so long: what a hand does the chip calls a touch by then.
+"""
+
+DRIFT_SHARE = 0.25
+"""Share of a small change that one measurement moves the idle level by."""
+
+STANDING_MOST_PF = 5.5
+"""Four figures that stand on one field show 1.0 + 1.3 + 1.5 + 1.6 pF, their metal's 1.7 pF behind each foot."""
+
+FITTING = (0.8, 1.25)
+"""Moisture and supply change all pads of a chip alike, by less than this factor; more is another board."""
+
+UNSEEN_PF = 0.9
+UNSEEN_SHARE = 1.3
+"""If the chip's own baseline says that a pad rests lower by so much, or by such a multiple of what counts as touched,
+then its hand went when nobody measured: the lightest figure's leaves 1.2 pF less.
+"""
+
+
+def usual_touch_pf(wiring: ChipWiring, pad: str) -> float:
+    """The rise from which `pad` of this chip counts as touched, unless its noise asks for more."""
+    return FIELD_RISE_PF if pad in wiring.fields else TOUCH_RISE_PF
+
+
+class Levels:
+    """What the pads of one chip measure. Lists are by electrode, in picofarads; nan where nothing is known.
+
+    Args:
+        wiring: the chip's pads.
+        mpr121: tells picofarads by the charges in force.
+        calibration: of this board.
+    """
+
+    def __init__(self, wiring: ChipWiring, mpr121: Mpr121, calibration: Calibration | None) -> None:
+        self.pads = {electrode: pad for pad, electrode in wiring.wires.items()}
+        """The pad of each electrode in use."""
+        self.touchable = sum(1 << electrode for electrode, pad in self.pads.items() if pad not in wiring.rails)
+        """Bits of the electrodes whose touch means something; rails are measured only."""
+        self.now_pf = [math.nan] * wiring.electrodes
+        self.idle_pf = [math.nan] * wiring.electrodes
+        """At rest, with whatever figure stands there."""
+        self.out_of_range = 0
+        self._mpr121 = mpr121
+        self._fields = frozenset(wiring.fields.values())
+        self._touch_pf = {electrode: usual_touch_pf(wiring, pad) for electrode, pad in self.pads.items()}
+        self._empty_pf: dict[int, float] = {}
+        """The stored level of each calibrated electrode with nothing on the board."""
+        self._doubted: dict[int, tuple[float, float]] = {}
+        for electrode, pad in self.pads.items():
+            if calibration is not None and pad in calibration.pads:
+                self._empty_pf[electrode] = calibration.pads[pad].idle_pf
+                self._touch_pf[electrode] = calibration.pads[pad].touch_pf
+
+    def rise_pf(self, electrode: int) -> float:
+        """How far an electrode was above rest at the last measurement."""
+        return self.now_pf[electrode] - self.idle_pf[electrode]
+
+    def _measured_pf(self, electrode: int, snapshot: Snapshot) -> float:
+        return self._mpr121.capacitance_pf(electrode, snapshot.filtered[electrode])
+
+    # --- the start
+
+    def drift(self, snapshot: Snapshot) -> float:
+        """By which factor the chip's pads are above their stored levels together, 1 without a calibration.
+
+        The lower quartile: hands and figures raise some pads only.
+        """
+        ratios = [self._measured_pf(electrode, snapshot) / empty_pf for electrode, empty_pf in self._empty_pf.items()]
+        return sorted(ratios)[len(ratios) // 4] if ratios else 1.0
+
+    def forget_calibration(self) -> None:
+        """It is another board's."""
+        self._empty_pf.clear()
+
+    def find_hands(self, snapshot: Snapshot) -> dict[int, float]:
+        """Electrodes that a hand is on at the start, by the calibration, and their baselines in counts.
+
+        Their level at rest is the stored one from now on; figures that merely stand are no hand.
+        """
+        drift = self.drift(snapshot)
+        baselines = {}
+        for electrode, empty_pf in self._empty_pf.items():
+            may_stand_pf = STANDING_MOST_PF if electrode in self._fields else 0.0
+            rise_pf = self._measured_pf(electrode, snapshot) - drift * empty_pf
+            if self.touchable >> electrode & 1 and rise_pf > max(may_stand_pf, self._touch_pf[electrode]):
+                self.idle_pf[electrode] = drift * empty_pf
+                baselines[electrode] = self._mpr121.counts(electrode, drift * empty_pf)
+        return baselines
+
+    def thresholds(self, snapshot: Snapshot) -> dict[int, tuple[int, int]]:
+        """Touch and release threshold of each pad in counts: dC on C lowers a reading by dC / (C + dC) (AN3889)."""
+        pairs = {}
+        for electrode, touch_pf in self._touch_pf.items():
+            idle_pf = self.idle_pf[electrode]
+            if not math.isfinite(idle_pf):
+                idle_pf = self._measured_pf(electrode, snapshot)
+            fall = self._mpr121.counts(electrode, idle_pf) * touch_pf / (idle_pf + touch_pf)
+            touch = min(max(round(fall), LOWEST_COUNTS), 0xFF)
+            pairs[electrode] = touch, max(round(touch * RELEASE_SHARE), 1)
+        return pairs
+
+    # --- from measurement to measurement
+
+    def learn(self, snapshot: Snapshot, touched: int, now: float) -> None:
+        """Take a snapshot over; levels at rest follow where `touched` has no bit. `now` in seconds."""
+        self.out_of_range = snapshot.out_of_range
+        for electrode in self.pads:
+            counts = snapshot.filtered[electrode]
+            self.now_pf[electrode] = self._measured_pf(electrode, snapshot)
+            if touched >> electrode & 1:
+                self._doubted.pop(electrode, None)
+                self._believe_baseline(electrode, snapshot)
+                continue
+            if not LOWEST_IDLE <= counts <= HIGHEST_IDLE:
+                self.out_of_range |= 1 << electrode
+            self._follow(electrode, now)
+
+    def _believe_baseline(self, electrode: int, snapshot: Snapshot) -> None:
+        """The chip's baseline follows at once when a hand goes; here that may have been missed."""
+        rest_pf = self._mpr121.capacitance_pf(electrode, snapshot.baseline[electrode] + 2)  # its two low bits are lost
+        if self.idle_pf[electrode] - rest_pf > max(UNSEEN_PF, UNSEEN_SHARE * self._touch_pf[electrode]):
+            self.idle_pf[electrode] = rest_pf
+
+    def _follow(self, electrode: int, now: float) -> None:
+        """Let the level at rest follow.
+
+        A fall is believed at once: a figure was lifted off. A rise might be a hand on its way, which the chip will call
+        a touch in a moment; so it must still be there a while later.
+        """
+        level_pf = self.now_pf[electrode]
+        change_pf = level_pf - self.idle_pf[electrode]
+        if change_pf > DRIFT_PF:
+            doubted_pf, since_s = self._doubted.get(electrode, (math.inf, now))
+            if abs(level_pf - doubted_pf) > DRIFT_PF:
+                self._doubted[electrode] = level_pf, now
+                return
+            if now - since_s < DOUBT_S:
+                return
+        self._doubted.pop(electrode, None)
+        if abs(change_pf) <= DRIFT_PF:
+            self.idle_pf[electrode] += DRIFT_SHARE * change_pf
+        else:
+            self.idle_pf[electrode] = level_pf
+
+    def learnt_under_a_hand(self, snapshot: Snapshot) -> bool:
+        """Whether a pad at rest reads more than auto-configuration would leave it, and no other is on the rise."""
+        highest = self._mpr121.config.usl << 2 | 3
+        return any(snapshot.filtered[electrode] > highest for electrode in self.pads) and all(
+            self.rise_pf(electrode) < DRIFT_PF for electrode in self.pads
+        )

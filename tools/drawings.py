@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from firmware.game.insel.board import OWN_BOARD
 from firmware.game.insel.tuning import OWN_TUNING, load_tuning
+from firmware.hal.wiring import load_wiring
 from firmware.owner.overview import Overview
 from firmware.owner.printed import present
+from firmware.owner.wiring_drawings import wiring_drawings
 from firmware.page.drawing import draw_alone, read_island
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ROOT = Path(__file__).parent.parent
 
 
 def island() -> str:
     """The board of Die Insel as a complete SVG file."""
-    return draw_alone(read_island(ROOT / "firmware/game/insel/board.toml"))
+    return draw_alone(read_island(OWN_BOARD))
 
 
 def overview() -> str:
@@ -22,7 +30,14 @@ def overview() -> str:
     return Overview(load_tuning(), present(OWN_TUNING.read_text(encoding="utf-8")), "en").draw()
 
 
-PICTURES = {"island.svg": island, "overview.svg": overview}
+def wires() -> dict[str, Callable[[], str]]:
+    """The drawings to wire a board by, of the wiring that comes with the firmware."""
+    island = read_island(OWN_BOARD)
+    drawings = wiring_drawings(load_wiring(None, [spot.field for spot in island.spots]), island)
+    return {name: partial(str, drawing) for name, drawing in drawings.items()}
+
+
+PICTURES = {"island.svg": island, "overview.svg": overview, **wires()}
 
 
 def main() -> None:

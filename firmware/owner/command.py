@@ -1,4 +1,4 @@
-"""For the owner of an original: `volcano overview` prints the overview board, `volcano tune` takes its numbers in."""
+"""For the owner of an original: the overview board, its numbers taken in, and the drawings to wire a board by."""
 
 from __future__ import annotations
 
@@ -26,9 +26,14 @@ asked for: type what the board of your volcano says, or only Enter where it says
 FILE in the configuration as tuning under [files], and print the board with volcano overview.
 """
 
+WIRING = """\
+The places of the pads are those of board.toml, a design: how large an original is and where its fields lie has to be
+measured on one's own.
+"""
+
 
 def add_owner_commands(commands: Any) -> None:
-    """Add ``overview`` and ``tune`` to the subparsers of the command line; each returns an exit status."""
+    """Add ``overview``, ``tune`` and ``wiring`` to the subparsers of the command line; each returns an exit status."""
     text = "the overview board of the game, to be printed on A4, with the numbers in force"
     overview = commands.add_parser("overview", help=text, description=f"{text[0].upper()}{text[1:]}.")
     overview.add_argument("file", nargs="?", type=Path, metavar="FILE", help="SVG file (default: standard output)")
@@ -48,6 +53,16 @@ def add_owner_commands(commands: Any) -> None:
         help="enter this number and ask for nothing; may be given again and again",
     )
     tune.set_defaults(command=_tune)
+
+    text = "drawings to wire a board by: the plan, the pads, pad sheets to print at true size, a figure's foot"
+    wiring = commands.add_parser("wiring", help=text, description=f"{text[0].upper()}{text[1:]}.", epilog=WIRING)
+    wiring.add_argument("--output", type=Path, default=Path(), metavar="DIR", help="folder (default: this one)")
+    wiring.add_argument("--wiring", type=Path, metavar="FILE", help="an owner's copy of wiring.toml")
+    wiring.add_argument("--board", type=Path, metavar="FILE", help="an owner's copy of board.toml")
+    wiring.add_argument("--config", type=Path, metavar="FILE", help="configuration that may name these files")
+    wiring.add_argument("--width-mm", type=float, metavar="MM", help="from the westmost pad's edge to the eastmost's")
+    wiring.add_argument("--pad-mm", type=float, metavar="MM", help="diameter of a field's pad")
+    wiring.set_defaults(command=_wiring)
 
 
 def _overview(options: argparse.Namespace) -> int:
@@ -78,6 +93,27 @@ def _tune(options: argparse.Namespace) -> int:
             raise OwnerError(f"{path}: the answers ended too early; nothing was written") from error
     write_whole(path, entered(text, numbers), check=load_tuning)
     print(f"{path}: {len(numbers)} of {len(now)} numbers entered; to print them: volcano overview --tuning {path}")
+    return 0
+
+
+def _wiring(options: argparse.Namespace) -> int:
+    from firmware.config import load_configuration  # noqa: PLC0415 - what only this command needs delays no start
+    from firmware.game.insel.board import OWN_BOARD  # noqa: PLC0415
+    from firmware.hal.wiring import load_wiring  # noqa: PLC0415
+    from firmware.owner.wiring_drawings import wiring_drawings  # noqa: PLC0415
+    from firmware.page.drawing import read_island  # noqa: PLC0415
+
+    configuration = load_configuration(options.config)
+    island = read_island(options.board or configuration.board or OWN_BOARD)
+    wiring = load_wiring(options.wiring or configuration.wiring, [spot.field for spot in island.spots])
+    folder: Path = options.output
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OwnerError(f"{folder}: cannot be made: {error.strerror}") from error
+    for name, picture in wiring_drawings(wiring, island, options.width_mm, options.pad_mm).items():
+        write_whole(folder / name, picture)
+        print(folder / name)
     return 0
 
 

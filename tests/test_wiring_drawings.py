@@ -1,0 +1,339 @@
+"""The drawings to wire a board by: they say what wiring.toml says, for every wiring, and print at their true size."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+import xml.etree.ElementTree as ET
+from typing import TYPE_CHECKING
+
+import pytest
+from playroom import BOARD
+
+from firmware.cli import main
+from firmware.hal.wiring import OWN_WIRING, RAIL_CODES, FigureMethod, Wiring, load_wiring
+from firmware.owner.figure_foot import draw_foot, seen_pf
+from firmware.owner.pad_board import EDGE_MM, PAD_MM, WINDOW_MM, PadBoard, german_name
+from firmware.owner.printed import OwnerError
+from firmware.owner.wiring_drawings import wiring_drawings
+from firmware.owner.wiring_plan import FORWARD_V, HEADER, PIN_OF, SUPPLY_V, draw_plan, resistor_ohm
+from firmware.page.drawing import Island, read_island
+from firmware.terms import FIGURES, TOUCHES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SVG = "{http://www.w3.org/2000/svg}"
+OWN = OWN_WIRING.read_text(encoding="utf-8")
+RAILS = """
+[chips.rails]
+address = 0x5D
+[chips.rails.rails]
+a = 0
+b = 1
+c = 2
+[chips.rails.colour_pads]
+white = 3
+red = 4
+green = 5
+black = 6
+
+[lights]"""
+WIRINGS = {
+    "as it comes": OWN,
+    "on a mains adapter": re.sub(r"\[battery\]\nlow_pin.*\n", "", OWN),
+    "an MCP3008 at the batteries": re.sub(r"low_pin = .*\n", "mcp3008_channel = 2\n", OWN),
+    "four chips, rails and colour pads": OWN.replace("\n[lights]", RAILS).replace('"capacitor"\n', '"rails"\n'),
+    "figures as they were sold": OWN.replace('"capacitor"\n', '"nothing"\n'),
+    "other pins": OWN.replace("star = 5 ", "star = 4 ").replace("pin = 17 ", "pin = 23 ").replace("= 27 ", "= 22 "),
+}
+
+
+@pytest.fixture(scope="module")
+def island() -> Island:
+    return read_island(BOARD)
+
+
+@pytest.fixture(params=WIRINGS)
+def wiring(request: pytest.FixtureRequest, island: Island, tmp_path: Path) -> Wiring:
+    return load(WIRINGS[request.param], island, tmp_path)
+
+
+def load(text: str, island: Island, tmp_path: Path) -> Wiring:
+    path = tmp_path / "wiring.toml"
+    path.write_text(text, encoding="utf-8")
+    return load_wiring(path, [spot.field for spot in island.spots])
+
+
+def own(island: Island) -> Wiring:
+    return load_wiring(None, [spot.field for spot in island.spots])
+
+
+def root(svg: str) -> ET.Element:
+    return ET.fromstring(svg)  # noqa: S314 - our own text
+
+
+def texts(svg: str) -> list[tuple[str, float, float]]:
+    return [
+        (each.text or "", float(each.get("x", "")), float(each.get("y", ""))) for each in root(svg).iter(f"{SVG}text")
+    ]
+
+
+def words(svg: str) -> list[str]:
+    return [text for text, _, _ in texts(svg)]
+
+
+# --- the wiring plan
+
+
+def test_the_wirings_differ() -> None:
+    assert len(set(WIRINGS.values())) == len(WIRINGS)
+
+
+def test_the_header_is_the_pi_s() -> None:
+    assert len(HEADER) == 40
+    assert sorted(PIN_OF) == list(range(28))
+    known = {2: 3, 3: 5, 17: 11, 18: 12, 27: 13, 25: 22, 5: 29, 6: 31, 19: 35, 16: 36, 26: 37, 21: 40}
+    assert {gpio: PIN_OF[gpio] for gpio in known} == known
+    assert [pin for pin, each in enumerate(HEADER, 1) if each == "ground"] == [6, 9, 14, 20, 25, 30, 34, 39]
+    assert [pin for pin, each in enumerate(HEADER, 1) if each in {"5 V", "3.3 V"}] == [1, 2, 4, 17]
+
+
+def test_the_comments_of_the_wiring_name_the_same_header_pins() -> None:
+    named = re.findall(r"^\w+ = (\d+) +# header pin (\d+)", OWN, re.MULTILINE)
+    assert len(named) >= 3
+    assert all(PIN_OF[int(gpio)] == int(pin) for gpio, pin in named)
+
+
+def test_every_electrode_stands_beside_its_pad(wiring: Wiring) -> None:
+    plan = texts(draw_plan(wiring))
+    for chip in wiring.chips:
+        assert f"MPR121 {chip.name}" in [text for text, _, _ in plan]
+        for pad, electrode in chip.wires.items():
+            name = f"rail {pad}" if pad in chip.rails else f"colour {pad}" if pad in chip.badges else pad
+            _, x, y = next(each for each in plan if each[0] == name)
+            beside = [text for text, at_x, at_y in plan if at_y == y and 0 < x - at_x < 6]
+            assert beside == [str(electrode)], name
+
+
+def test_every_pin_that_is_used_stands_in_its_row(wiring: Wiring) -> None:
+    plan = texts(draw_plan(wiring))
+    used = {f"light {symbol}": gpio for symbol, gpio in wiring.lights.items()} | {"push button": wiring.button}
+    if wiring.battery_low is not None:
+        used["weak batteries"] = wiring.battery_low
+    if wiring.battery_adc is not None:
+        used |= {"MCP3008 CS": 8, "MCP3008 DOUT": 9, "MCP3008 DIN": 10, "MCP3008 CLK": 11}
+    rows = {text: y for text, _, y in reversed(plan)}  # the header comes first
+    for name, gpio in used.items():
+        assert rows[name] == rows[f"GPIO {gpio}"], name
+    assert ("weak batteries" in rows) == (wiring.battery_low is not None)
+    assert ("4 AA cells" in rows) == (wiring.battery_low is not None or wiring.battery_adc is not None)
+
+
+def test_the_address_pin_goes_where_the_data_sheet_says(island: Island, tmp_path: Path) -> None:
+    four = load(WIRINGS["four chips, rails and colour pads"], island, tmp_path)
+    assert [chip.address for chip in four.chips] == [0x5A, 0x5B, 0x5C, 0x5D]
+    lines = root(draw_plan(four)).iter(f"{SVG}path")
+    down = [(each.get("class"), each.get("d", "")) for each in lines]
+    x_of = {int(x) for text, x, _ in texts(draw_plan(four)) if text == "ADDR"}
+    ends = [
+        (style, path)
+        for style, path in down
+        if re.match(rf"M({'|'.join(map(str, x_of))})(\.\d+)? 1[34]\d\.?\d*L", path)
+    ]
+    assert [style for style, _ in ends] == ["wire ground", "wire v3", "wire sda", "wire scl"]
+
+
+@pytest.mark.parametrize("forward_v", [1.7, 1.9, 2.0, 2.1, 2.4, 3.0, 3.2])
+def test_a_light_s_resistor_keeps_its_current_below_what_is_allowed(forward_v: float) -> None:
+    ohm = resistor_ohm(forward_v)
+    assert 1000 * (SUPPLY_V - forward_v) / ohm <= 5.0
+    assert 1000 * (SUPPLY_V - forward_v) / ohm > 3.9, "the next smaller value would have been allowed"
+
+
+def test_the_guide_names_the_resistors_that_are_drawn() -> None:
+    assert {colour: resistor_ohm(volts) for colour, volts in FORWARD_V.items()} == {
+        "red": 330,
+        "yellow": 270,
+        "green": 270,
+        "blue or white": 68,
+    }
+
+
+# --- the pads
+
+
+def test_every_pad_is_on_the_map_with_its_electrode(wiring: Wiring, island: Island) -> None:
+    board = PadBoard(island, wiring)
+    assert len(board.fields) == 23
+    assert [pad.name for pad in board.others] == [*TOUCHES, *wiring.badges]
+    pads = texts(board.draw_map())
+    for pad in (*board.fields, *board.others):
+        _, x, y = next(each for each in pads if each[0] == pad.name)
+        assert str(pad.electrode) in [text for text, at_x, at_y in pads if at_x == x and 0 < y - at_y < 5], pad.name
+    listed = sorted(text for text, _, _ in pads if text in {f"rail {each}" for each in "abc"})
+    assert listed == ([] if wiring.rail_chip is None else ["rail a", "rail b", "rail c"])
+
+
+def test_pads_keep_their_distance_and_lie_on_the_board(wiring: Wiring, island: Island) -> None:
+    board = PadBoard(island, wiring, 300, 25)
+    assert min(one.apart(other) for one, other in itertools.combinations(board.fields, 2)) >= 6
+    for pad in (*board.fields, *board.others):
+        assert pad.width_mm / 2 <= pad.at[0] <= board.width_mm - pad.width_mm / 2
+        assert pad.height_mm / 2 <= pad.at[1] <= board.height_mm - pad.height_mm / 2
+
+
+def test_a_tail_lies_over_no_other_pad(island: Island) -> None:
+    board = PadBoard(island, own(island))
+    for pad in board.fields:
+        corners = board.tail(pad)
+        for other in board.fields:
+            if other is not pad:
+                assert min(math.dist(corner, other.at) for corner in corners) > PAD_MM / 2, (pad.name, other.name)
+
+
+def test_the_volcano_lies_over_no_pad(island: Island) -> None:
+    board = PadBoard(island, own(island))
+    assert all(math.dist(pad.at, board.middle) - PAD_MM / 2 > board.crater_mm / 2 > 30 for pad in board.fields)
+
+
+@pytest.mark.parametrize(("width_mm", "sheets"), [(380, 4), (381, 6), (600, 12)])
+def test_sheets_cover_the_board_in_true_size(width_mm: float, sheets: int, island: Island) -> None:
+    board = PadBoard(island, own(island), width_mm)
+    drawn = [root(sheet) for sheet in board.draw_sheets()]
+    assert len(drawn) == sheets
+    columns = math.ceil(width_mm / WINDOW_MM[0])
+    for number, sheet in enumerate(drawn):
+        assert (sheet.get("width"), sheet.get("height"), sheet.get("viewBox")) == ("210mm", "297mm", "0 0 210 297")
+        row, column = divmod(number, columns)
+        circles = [each for each in sheet.iter(f"{SVG}circle") if "chip" in each.get("class", "")]
+        assert {each.get("r") for each in circles} == {f"{PAD_MM / 2:g}"}
+        for pad, circle in zip(board.fields, circles, strict=True):
+            x = float(circle.get("cx", "")) - EDGE_MM + column * WINDOW_MM[0]
+            y = float(circle.get("cy", "")) - EDGE_MM + row * WINDOW_MM[1]
+            assert (x, y) == pytest.approx(pad.at, abs=0.02), "the sheets do not continue each other"
+
+
+def test_the_ruler_is_a_hundred_millimetres(island: Island) -> None:
+    for sheet in PadBoard(island, own(island)).draw_sheets():
+        assert "M10 284L110 284" in sheet
+
+
+def test_a_sheet_names_the_one_that_joins_it(island: Island) -> None:
+    first, second, third, fourth = (words(sheet) for sheet in PadBoard(island, own(island)).draw_sheets())
+    joined = [[text for text in sheet if text.startswith("sheet ")] for sheet in (first, second, third, fourth)]
+    assert [sorted(each) for each in joined] == [
+        ["sheet 2", "sheet 3"],
+        ["sheet 1", "sheet 4"],
+        ["sheet 1", "sheet 4"],
+        ["sheet 2", "sheet 3"],
+    ]
+
+
+def test_rails_are_rings_round_every_field(island: Island, tmp_path: Path) -> None:
+    board = PadBoard(island, load(WIRINGS["four chips, rails and colour pads"], island, tmp_path))
+    for sheet in board.draw_sheets():
+        rings = [each for each in root(sheet).iter(f"{SVG}path") if each.get("fill-rule") == "evenodd"]
+        assert len(rings) == 3 * 23
+
+
+def test_fields_have_german_names_as_well() -> None:
+    assert [german_name(field) for field in ("beach-ne", "mountain-sw", "ruin-e")] == [
+        "Strand NO",
+        "Berge SW",
+        "Ruine O",
+    ]
+    assert german_name("harbour-1") == ""
+
+
+@pytest.mark.parametrize(
+    ("width_mm", "pad_mm", "problem"),
+    [
+        (300, 40, "pads of 40 mm do not fit on a board of 300 mm: "),
+        (-380, 36, "a board must be 100 to 1500 mm wide, is -380 mm"),
+        (math.nan, 36, "a board must be 100 to 1500 mm wide, is nan mm"),
+        (380, 0, "a pad must be 10 to 100 mm wide, is 0 mm"),
+    ],
+)
+def test_a_size_that_cannot_be_is_told(island: Island, width_mm: float, pad_mm: float, problem: str) -> None:
+    with pytest.raises(OwnerError, match=re.escape(problem)):
+        wiring_drawings(own(island), island, width_mm, pad_mm)
+
+
+# --- the figures
+
+
+def test_a_layer_takes_most_from_the_largest_capacitor() -> None:
+    assert seen_pf(22, 0) == 22
+    shares = [seen_pf(capacitor, 0.1) / capacitor for capacitor in (2.2, 4.7, 10, 22)]
+    assert shares == sorted(shares, reverse=True)
+    assert shares[0] > 0.95
+    assert shares[-1] == pytest.approx(50 / 72, abs=0.01), "50 pF of film under a foot of 15 mm in series with 22 pF"
+
+
+def test_the_two_largest_stay_apart_under_the_thickest_layer(island: Island) -> None:
+    seen = [seen_pf(own(island).capacitor_pf[figure], 0.2) for figure in FIGURES]
+    assert all(larger / smaller > 1.5 for smaller, larger in itertools.pairwise(sorted(seen)))
+
+
+def test_a_foot_is_drawn_where_a_figure_needs_one(wiring: Wiring, island: Island) -> None:
+    foot = draw_foot(wiring)
+    assert ("figure-foot.svg" in wiring_drawings(wiring, island)) == (foot is not None)
+    if wiring.figure_method is FigureMethod.CAPACITOR:
+        assert foot is not None
+        assert {f"{wiring.capacitor_pf[figure]:g} pF" for figure in FIGURES} <= set(words(foot))
+    elif wiring.figure_method is FigureMethod.RAILS:
+        assert foot is not None
+        coloured = [each for each in root(foot).iter(f"{SVG}path") if each.get("class") == "box pin-3"]
+        assert len(coloured) == sum(len(code) for code in RAIL_CODES.values())
+    else:
+        assert foot is None
+
+
+# --- all of them
+
+
+def test_nothing_is_drawn_off_the_paper(wiring: Wiring, island: Island) -> None:
+    letters_mm = {"title": 3.9, "head": 2.3, "small": 1.45, "note": 1.5}
+    for name, svg in wiring_drawings(wiring, island).items():
+        if name.startswith("pad-sheet"):
+            continue
+        paper = root(svg)
+        _, _, width, height = map(float, paper.get("viewBox", "").split())
+        for each in paper.iter(f"{SVG}text"):
+            style = each.get("class", "").split()
+            long = len(each.text or "") * next((mm for kind, mm in letters_mm.items() if kind in style), 1.85)
+            before = long if "end" in style else long / 2 if "mid" in style else 0
+            x, y = float(each.get("x", "")), float(each.get("y", ""))
+            assert x - before >= 0, (name, each.text)
+            assert x - before + long <= width, (name, each.text)
+            assert 3 <= y <= height - 2, (name, each.text)
+
+
+def test_the_same_wiring_gives_the_same_drawings(wiring: Wiring, island: Island) -> None:
+    assert wiring_drawings(wiring, island) == wiring_drawings(wiring, island)
+
+
+def test_the_command_draws_an_owner_s_copy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    copy = tmp_path / "mine.toml"
+    copy.write_text(OWN.replace("star = 5 ", "star = 12 "), encoding="utf-8")
+    folder = tmp_path / "drawings"
+    assert main(["wiring", "--wiring", str(copy), "--output", str(folder), "--pad-mm", "30"]) == 0
+    written = sorted(path.name for path in folder.iterdir())
+    sheets = [f"pad-sheet-{number}.svg" for number in range(1, 5)]
+    assert written == sorted(["figure-foot.svg", "pads.svg", "wiring.svg", *sheets])
+    assert capsys.readouterr().out.split() == [
+        str(folder / name) for name in ("wiring.svg", "pads.svg", *sheets, "figure-foot.svg")
+    ]
+    rows = {text: y for text, _, y in texts((folder / "wiring.svg").read_text(encoding="utf-8"))}
+    assert rows["light star"] == rows["GPIO 12"]
+
+
+def test_a_wrong_wiring_or_folder_is_told_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    copy = tmp_path / "mine.toml"
+    copy.write_text(OWN.replace("star = 5 ", "star = 18 "), encoding="utf-8")
+    assert main(["wiring", "--wiring", str(copy), "--output", str(tmp_path / "drawings")]) == 2
+    assert re.fullmatch(r"volcano: .*mine\.toml:\d+: lights\.star: GPIO 18 is needed.*\n", capsys.readouterr().err)
+    assert main(["wiring", "--output", str(copy / "drawings")]) == 2
+    assert re.fullmatch(r"volcano: .*drawings: cannot be made: .*\n", capsys.readouterr().err)

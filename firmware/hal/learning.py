@@ -1,0 +1,387 @@
+"""Learning a board: its idle levels and noise, which wire is which pad, and what the figures weigh in picofarads.
+
+Everything here is fed step by step and neither waits nor talks: a command, a page or a test looks at the progress and
+tells the owner what to do. All results become parts of a `Calibration`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import deque
+from dataclasses import dataclass, replace
+from statistics import median
+from typing import TYPE_CHECKING
+
+from firmware.hal.calibration import Calibration, CalibrationError, ChipCalibration, PadCalibration
+from firmware.hal.figures import HAND_PF, STANDING_PF
+from firmware.hal.levels import usual_touch_pf
+from firmware.hal.mpr121 import ELECTRODES, Mpr121
+from firmware.hal.ports import BusError
+from firmware.hal.wiring import HIGHEST_ADDRESS, LOWEST_ADDRESS, SMALLEST_STEP
+from firmware.terms import FIGURES, Fault, Figure, Part
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from firmware.hal.bus import Bus
+    from firmware.hal.calibration import Place
+    from firmware.hal.wiring import Wiring
+
+READING_GAP_S = 0.018
+"""Readings that are further apart are different updates, with short charge times at least (ESI x SFI is 10 ms)."""
+
+SCAN_READINGS = 100
+"""Two seconds at 50 Hz: the mean of so many is ten times as quiet as one."""
+
+MOST_MISSES = 50
+"""A chip may miss so many readings in a row, one second: a disturbance, or its start."""
+
+MOVED_PF = 0.5
+MOVED_NOISE = 4.0
+"""A pad whose last five readings lie further than this from its first was moved by a hand (one nearby adds 1 pF)."""
+
+NOISE_MARGIN = 5.0
+"""A threshold is at least so many standard deviations: two updates in a row beyond it are 1 in 10 ** 13 by noise."""
+
+LIGHTEST_PF = 1.1
+"""What the lightest figure (2.2 pF) adds when it is gripped where it stood."""
+
+
+class Survey:
+    """All chips on the bus, wired or not, with all twelve electrodes, read raw.
+
+    While it is used, nobody else may poll the chips; afterwards the board must be opened anew (`Mpr121Board.adopt`).
+    """
+
+    def __init__(self, bus: Bus) -> None:
+        self._bus = bus
+        self.chips: dict[int, Mpr121] = {}
+        """Those that answer, by address."""
+        self.missing: dict[int, str] = {}
+        """What those say that do not: one line for each address."""
+        self.out_of_range: frozenset[Place] = frozenset()
+        """Electrodes that auto-configuration cannot bring into range: a torn wire or a short."""
+        self.start()
+
+    def start(self) -> None:
+        """Find the chips, and let each configure itself for what is on its pads now."""
+        self.chips.clear()
+        self.missing.clear()
+        for address in range(LOWEST_ADDRESS, HIGHEST_ADDRESS + 1):
+            chip = Mpr121(self._bus, address, ELECTRODES)
+            try:
+                chip.start()
+            except BusError as error:
+                self.missing[address] = str(error)
+            else:
+                self.chips[address] = chip
+
+    def read(self) -> dict[Place, float]:
+        """Picofarads of every electrode; a chip that does not answer or has no reading yet is left out."""
+        levels: dict[Place, float] = {}
+        beyond: set[Place] = set()
+        for address, chip in self.chips.items():
+            try:
+                snapshot = chip.snapshot()
+            except BusError as error:
+                self.missing[address] = str(error)
+                continue
+            self.missing.pop(address, None)
+            if not any(snapshot.filtered):
+                continue
+            config = chip.config
+            for electrode, counts in enumerate(snapshot.filtered[:ELECTRODES]):
+                levels[address, electrode] = chip.capacitance_pf(electrode, counts)
+                if snapshot.out_of_range >> electrode & 1 or not config.lsl <= counts >> 2 <= config.usl:
+                    beyond.add((address, electrode))
+        self.out_of_range = frozenset(beyond)
+        return levels
+
+
+class IdleScan:
+    """Measures every pad of `wiring` with nothing on the board; call `step` at every poll until it is `done`."""
+
+    def __init__(self, survey: Survey, wiring: Wiring) -> None:
+        self._survey = survey
+        self._chips = {chip.address: chip for chip in wiring.chips}
+        self._places: dict[str, Place] = {
+            pad: (chip.address, electrode) for chip in wiring.chips for pad, electrode in chip.wires.items()
+        }
+        self._wiring = wiring
+        self._levels: dict[str, list[float]] = {pad: [] for pad in self._places}
+        self._readings = 0
+        self._misses = 0
+        self._read_s = -math.inf
+        survey.start()
+
+    @property
+    def progress(self) -> float:
+        """0 to 1."""
+        return self._readings / SCAN_READINGS
+
+    @property
+    def done(self) -> bool:
+        """Whether there are enough readings for `calibration`."""
+        return self._readings >= SCAN_READINGS
+
+    def step(self, now: float) -> None:
+        """Take a reading if there is a new one; `now` in seconds.
+
+        Raises:
+            CalibrationError: a pad moved, which is named: begin again with hands and figures off the board. Or a chip
+                that answered at the start has fallen silent.
+        """
+        if self.done or now - self._read_s < READING_GAP_S:
+            return
+        self._read_s = now
+        levels = self._survey.read()
+        heard = {address for address, _ in levels}
+        for address, chip in self._chips.items():
+            if address in self._survey.chips and address not in heard:
+                self._miss(f"MPR121 {chip.name!r} at 0x{address:02X}", self._survey.missing.get(address))
+                return
+        self._misses = 0
+        self._readings += 1
+        for pad, place in self._places.items():
+            if place in levels and place not in self._survey.out_of_range:
+                self._levels[pad].append(levels[place])
+                self._check_still(pad)
+
+    def _miss(self, chip: str, why: str | None) -> None:
+        self._misses += 1
+        if self._misses >= MOST_MISSES:
+            raise CalibrationError(f"{chip} {'does not measure' if why is None else f'is lost: {why}'}")
+
+    def _check_still(self, pad: str) -> None:
+        levels = self._levels[pad]
+        if len(levels) < 10:
+            return
+        moved_pf = abs(median(levels[-5:]) - median(levels[: len(levels) // 2]))
+        if moved_pf > max(MOVED_PF, MOVED_NOISE * _noise_pf(levels)):
+            raise CalibrationError(
+                f"pad {pad} moved by {moved_pf:.1f} pF while it was measured: "
+                "take figures and hands off the board and begin again"
+            )
+
+    def faults(self) -> list[Fault]:
+        """What cannot be calibrated: chips that do not answer, pads out of range or too noisy."""
+        faults: list[Fault] = []
+        for address, chip in self._chips.items():
+            if address not in self._survey.chips:
+                text = f"MPR121 {chip.name!r} at 0x{address:02X}: {self._survey.missing[address]}"
+                faults.append(Fault(Part.CHIP, str(address - LOWEST_ADDRESS + 1), text))
+        for pad, (address, electrode) in self._places.items():
+            where = f"pad {pad} (MPR121 {self._chips[address].name!r} at 0x{address:02X}, electrode {electrode})"
+            noise_pf = _noise_pf(self._levels[pad])
+            if address not in self._survey.chips:
+                continue
+            if not self._is_measured(pad):
+                faults.append(Fault(Part.PAD, pad, f"{where} is out of range: check for a broken wire or a short"))
+            elif pad in self._wiring.fields and NOISE_MARGIN * noise_pf > LIGHTEST_PF:
+                text = f"{where} is noisy ({noise_pf:.2f} pF), light figures are missed: check supply, wire and ground"
+                faults.append(Fault(Part.PAD, pad, text))
+        return faults
+
+    def _is_measured(self, pad: str) -> bool:
+        return len(self._levels[pad]) > self._readings / 2
+
+    def calibration(self, made: str, before: Calibration | None = None) -> Calibration:
+        """What was learnt; figures, map and absent pads stay as they were `before`. `made` is ISO 8601.
+
+        Raises:
+            CalibrationError: the scan is not done.
+        """
+        if not self.done:
+            raise CalibrationError("the idle scan is not done: measure on")
+        pads = {}
+        for pad, place in self._places.items():
+            if self._is_measured(pad):
+                noise_pf = round(_noise_pf(self._levels[pad]), 4)
+                touch_pf = max(usual_touch_pf(self._wiring.chip_of(pad), pad), round(NOISE_MARGIN * noise_pf, 4))
+                pads[pad] = PadCalibration(round(median(self._levels[pad]), 4), noise_pf, touch_pf, place)
+        chips = {
+            address: ChipCalibration(charges)
+            for address in self._chips
+            if address in self._survey.chips and (charges := self._survey.chips[address].charges)
+        }
+        return replace(before or Calibration(made), made=made, chips=chips, pads=pads)
+
+
+def threshold_reason(wiring: Wiring, pad: str, calibrated: PadCalibration) -> str:
+    """Why a pad's threshold is what it is, for people."""
+    if calibrated.touch_pf > usual_touch_pf(wiring.chip_of(pad), pad):
+        return f"{NOISE_MARGIN:g} x its noise of {calibrated.noise_pf:.2f} pF"
+    return "usual"
+
+
+def _noise_pf(levels: list[float]) -> float:
+    """Standard deviation of single readings, by what each differs from the one before: slow drift is none."""
+    if len(levels) < 2:
+        return 0.0
+    squares = [(later - sooner) ** 2 for sooner, later in itertools.pairwise(levels)]
+    return math.sqrt(sum(squares) / len(squares) / 2)
+
+
+# --- the map
+
+RISEN_PF = 3.0
+"""A finger on a bare pad adds 50 pF, through print and lacquer 5 to 10; a hand over the board 1 or 2."""
+
+CLEARLY = 2.5
+"""The pad that is touched rises so many times as much as any other; two that rise more alike are bridged."""
+
+STILL_READINGS = 8
+"""A touch is named when so many readings in a row (0.16 s) say the same."""
+
+REST_READINGS = 10
+"""Rest is the median of the last so many readings without a touch."""
+
+
+class PadMap:
+    """Which electrode is which pad: the owner touches pad after pad, and `step` says which electrode rose."""
+
+    def __init__(self) -> None:
+        self.places: dict[str, Place] = {}
+        """What has been found so far; becomes `Calibration.places`."""
+        self._rest: dict[Place, deque[float]] = {}
+        self._seen: tuple[Place, ...] = ()
+        self._count = 0
+        self._told = False
+
+    @property
+    def ready(self) -> bool:
+        """Whether the rest is known and nothing is touched: the next pad may be asked for."""
+        return not self._seen and any(len(levels) == REST_READINGS for levels in self._rest.values())
+
+    def step(self, levels: Mapping[Place, float]) -> tuple[Place, ...]:
+        """Take a `Survey.read`; once per touch the electrodes that rose: one, or several that rose alike.
+
+        Several mean a solder bridge or two fingers: nothing can be told until they are parted.
+        """
+        risen = self._risen(levels)
+        if not risen:
+            self._count = 0 if self._seen else self._count + 1
+            for place, level_pf in levels.items():
+                if math.isfinite(level_pf):
+                    self._rest.setdefault(place, deque(maxlen=REST_READINGS)).append(level_pf)
+            self._seen, self._told = (), False
+            return ()
+        self._count = self._count + 1 if risen == self._seen else 1
+        self._seen = risen
+        if self._told or self._count < STILL_READINGS:
+            return ()
+        self._told = True
+        return risen
+
+    def _risen(self, levels: Mapping[Place, float]) -> tuple[Place, ...]:
+        rises = {
+            place: levels[place] - median(rest)
+            for place, rest in self._rest.items()
+            if len(rest) == REST_READINGS and place in levels
+        }
+        most_pf = max(rises.values(), default=0.0)
+        if most_pf < RISEN_PF:
+            return ()
+        return tuple(sorted(place for place, rise_pf in rises.items() if rise_pf > most_pf / CLEARLY))
+
+    def assign(self, pad: str, place: Place) -> None:
+        """Note that `pad` is at `place`; what was known of `pad` is forgotten.
+
+        Raises:
+            CalibrationError: another pad is there already, which is named.
+        """
+        for other, taken in self.places.items():
+            if taken == place and other != pad:
+                raise CalibrationError(
+                    f"that is the wire of {other} (electrode {place[1]} of the chip at 0x{place[0]:02X}) already: "
+                    f"touch {pad}, or begin the map again"
+                )
+        self.places[pad] = place
+
+
+# --- figures
+
+GRIPS = 3
+"""Each figure's foot is the median of so many grips."""
+
+GRIPS_SPREAD = 0.15
+GRIPS_SPREAD_PF = 0.3
+"""Grips of one figure differ by no more than this share and this much: hands, and a foot that stands askew."""
+
+
+def signature_fields(wiring: Wiring) -> tuple[str, ...]:
+    """Fields to grip figures on: those of the chip where the touching finger grounds the body; all if it has none."""
+    grounded = tuple(field for chip in wiring.chips if chip.touches for field in chip.fields)
+    return grounded or wiring.fields
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """One grip as measured, in picofarads."""
+
+    figure: Figure
+    rise_pf: float
+    foot_pf: float
+
+
+class Signatures:
+    """The capacitors in the figures' feet, from three grips of each on one of `signature_fields` with a Touch field.
+
+    The rise counts from the empty board, so it does not matter whether the figure stood there before; no other figure
+    may stand there.
+    """
+
+    def __init__(self, wiring: Wiring) -> None:
+        self._usual_pf = wiring.capacitor_pf
+        self.grips: dict[Figure, list[float]] = {figure: [] for figure in FIGURES}
+        """The foot of each figure at each grip, in picofarads."""
+
+    @property
+    def wanted(self) -> Figure | None:
+        """The figure whose turn it is; None when all four are known."""
+        return next((figure for figure in FIGURES if len(self.grips[figure]) < GRIPS), None)
+
+    def take(self, figure: Figure, rise_pf: float) -> Signature:
+        """Note a grip of `figure` whose field rose by `rise_pf` above the empty board.
+
+        Raises:
+            CalibrationError: no figure can do that, or the three grips differ: the figure must be gripped anew.
+        """
+        to_ground_pf = HAND_PF + STANDING_PF
+        if not 0.0 < rise_pf < to_ground_pf / 2:
+            raise CalibrationError(
+                f"{figure}: a rise of {rise_pf:.1f} pF is no figure's: hold it by the head, no finger on the field"
+            )
+        foot_pf = rise_pf * to_ground_pf / (to_ground_pf - rise_pf)
+        grips = self.grips[figure]
+        grips.append(foot_pf)
+        if len(grips) == GRIPS and max(grips) - min(grips) > GRIPS_SPREAD_PF + GRIPS_SPREAD * median(grips):
+            measured = ", ".join(f"{grip:.1f}" for grip in grips)
+            grips.clear()
+            raise CalibrationError(
+                f"{figure}: the grips differ ({measured} pF): was it the same figure, flat on the field, by the head?"
+            )
+        return Signature(figure, rise_pf, foot_pf)
+
+    def figures(self) -> dict[Figure, float]:
+        """Each figure's foot in picofarads, for `Calibration.figures`.
+
+        Raises:
+            CalibrationError: a figure is missing, two are too near to each other, or their order is not the wiring's.
+        """
+        if self.wanted is not None:
+            raise CalibrationError(f"{self.wanted} has not been gripped {GRIPS} times: go on")
+        feet = {figure: round(median(self.grips[figure]), 3) for figure in FIGURES}
+        by_size = sorted(FIGURES, key=self._usual_pf.__getitem__)
+        for smaller, larger in itertools.pairwise(by_size):
+            measured = f"{smaller} {feet[smaller]:.1f} pF, {larger} {feet[larger]:.1f} pF"
+            if feet[larger] < feet[smaller]:
+                raise CalibrationError(
+                    f"{measured}: the wiring file has them the other way round: were the two figures swapped?"
+                )
+            if feet[larger] < SMALLEST_STEP * feet[smaller]:
+                raise CalibrationError(
+                    f"{measured}: too near to be told apart, the factor must be {SMALLEST_STEP}: check their capacitors"
+                )
+        return feet

@@ -47,7 +47,7 @@ otg_mode=1
 """
 
 PYTHONS = {"bookworm": "3.11", "trixie": "3.13"}
-PACKAGES = ("systemd", "systemd-sysv", "udev", "python3", "python3-venv", "alsa-utils")
+PACKAGES = ("systemd", "systemd-sysv", "udev", "python3", "python3-venv", "alsa-utils", "e2fsprogs", "openssh-client")
 DIET = (
     '--aptopt=Acquire::Languages "none"',
     *(f"--dpkgopt=path-exclude=/usr/share/{what}/*" for what in ("man", "locale", "doc", "i18n")),
@@ -213,12 +213,12 @@ class Card:
 class Running:
     """A card whose systemd runs, as the machine's first process."""
 
-    def __init__(self, card: Card) -> None:
+    def __init__(self, card: Card, init: str = "--boot") -> None:
         self.card = card
         self.log = card.root.with_suffix(".log").open("wb")
         self.began = time.monotonic()
         self._nspawn = subprocess.Popen(
-            card._nspawn("--boot", "--console=pipe", "--kill-signal=SIGRTMIN+3"),
+            card._nspawn("--console=pipe", "--kill-signal=SIGRTMIN+3", init),
             stdin=subprocess.DEVNULL,
             stdout=self.log,
             stderr=subprocess.STDOUT,

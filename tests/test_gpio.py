@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 
+from firmware.hal.battery import GpioBattery
 from firmware.hal.gpio import (
     HEADER_LABELS,
     RETRY_S,
-    FixedBattery,
-    GpioBattery,
     GpioButton,
     GpioLights,
     Pins,
@@ -98,20 +97,6 @@ def test_the_button_is_pressed_while_its_pin_is_low(pins: Pins) -> None:
     button.close()
     button.close()
     assert not button.is_pressed()
-
-
-def test_the_battery_is_low_while_its_pin_is_low(pins: Pins) -> None:
-    battery = GpioBattery(pins, 27)
-    assert not battery.is_low()
-    pins.factory().pin(27).drive_low()
-    assert battery.is_low()
-    battery.close()
-
-
-def test_a_fixed_battery_says_what_it_was_told() -> None:
-    assert not FixedBattery().is_low()
-    assert FixedBattery(low=True).is_low()
-    assert FixedBattery().faults() == []
 
 
 def test_a_pin_in_use_costs_one_light_only(pins: Pins, caplog: pytest.LogCaptureFixture) -> None:

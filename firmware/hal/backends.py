@@ -9,9 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from firmware.hal.battery import AdcBattery, FixedBattery, GpioBattery, battery
 from firmware.hal.bus import CountingBus, LinuxBus
 from firmware.hal.figures import figure_reader
-from firmware.hal.gpio import FixedBattery, GpioBattery, GpioButton, GpioLights, Pins, open_mock_pins, open_pi_pins
+from firmware.hal.gpio import GpioButton, GpioLights, Pins, open_pi_pins
 from firmware.hal.pads import Mpr121Board
 from firmware.terms import SYMBOLS, Symbol
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from firmware.hal.bus import Bus
+    from firmware.hal.emulated_adc import EmulatedMcp3008
     from firmware.hal.emulated_bus import EmulatedBus
     from firmware.hal.emulator import Chip
     from firmware.hal.hands import Hands
@@ -34,7 +36,7 @@ class Hardware:
     touch: Mpr121Board
     lights: GpioLights
     button: GpioButton
-    battery: GpioBattery | FixedBattery
+    battery: GpioBattery | AdcBattery | FixedBattery
     pins: Pins
     bus: Bus
     """What the chips are on: for those who look at them beside the game, as a check does."""
@@ -67,13 +69,16 @@ class MockHardware:
     emulated_bus: EmulatedBus
     bus: CountingBus
     wiring: Wiring
+    adc: EmulatedMcp3008
 
     def press(self, down: bool) -> None:
         """Hold the push button down, or let it go: the pin is pulled to ground, or floats to its pull-up."""
         self._drive(self.wiring.button, low=down)
 
     def set_battery_low(self, low: bool) -> None:
-        """Drain or change the batteries; nothing happens if the wiring has no pin for it."""
+        """Drain or change the batteries; nothing happens if the wiring has nothing that watches them."""
+        if self.wiring.battery_adc is not None:
+            self.adc.supply(self.wiring.battery_adc, low=low)
         if self.wiring.battery_low is not None:
             self._drive(self.wiring.battery_low, low=low)
 
@@ -111,7 +116,8 @@ def mock_hardware(
         noise_counts: standard deviation of the chips' readings.
         physics: what the table is made of, if not the usual.
     """
-    from firmware.hal.emulated_bus import EmulatedBus  # noqa: PLC0415  # a real board never needs it
+    from firmware.hal.emulated_adc import PinsWithMcp3008  # noqa: PLC0415  # a real board never needs it
+    from firmware.hal.emulated_bus import EmulatedBus  # noqa: PLC0415
     from firmware.hal.emulator import Chip  # noqa: PLC0415
     from firmware.hal.hands import Hands  # noqa: PLC0415
     from firmware.hal.physics import TablePhysics  # noqa: PLC0415
@@ -123,8 +129,11 @@ def mock_hardware(
     hands = Hands(wiring, chips, physics or TablePhysics(), seed)
     emulated_bus = EmulatedBus(chips)
     bus = CountingBus(emulated_bus)
-    hardware = _hardware(wiring, bus, emulated_bus.reopen, Pins(open_mock_pins, clock))
-    return MockHardware(hardware, hands, chips, emulated_bus, bus, wiring)
+    pins = PinsWithMcp3008()
+    hardware = _hardware(wiring, bus, emulated_bus.reopen, Pins(lambda: pins, clock))
+    mock = MockHardware(hardware, hands, chips, emulated_bus, bus, wiring, pins.adc)
+    mock.set_battery_low(False)
+    return mock
 
 
 def real_hardware(wiring: Wiring, clock: Callable[[], float]) -> Hardware:
@@ -134,12 +143,11 @@ def real_hardware(wiring: Wiring, clock: Callable[[], float]) -> Hardware:
 
 
 def _hardware(wiring: Wiring, bus: Bus, reopen_bus: Callable[[], None], pins: Pins) -> Hardware:
-    battery = FixedBattery() if wiring.battery_low is None else GpioBattery(pins, wiring.battery_low)
     return Hardware(
         touch=Mpr121Board(wiring, bus, figure_reader(wiring), reopen_bus),
         lights=GpioLights(pins, wiring.lights),
         button=GpioButton(pins, wiring.button),
-        battery=battery,
+        battery=battery(wiring, pins),
         pins=pins,
         bus=bus,
     )

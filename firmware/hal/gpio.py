@@ -1,13 +1,19 @@
-"""Lights, push button and battery on GPIO pins, through gpiozero.
+"""Lights and push button on GPIO pins, through gpiozero.
 
 Real and emulated boards differ in the pin factory only. A pin that cannot be had costs that one light or button: it is
 named once in the log and in `faults()`, and tried again; nothing is raised at a game.
+
+Levels are only set and polled, never waited for: so neither PWM threads nor edges are needed, and RPi.GPIO still serves
+where the kernel (since 6.6) refuses it edge detection.
 """
 
 from __future__ import annotations
 
 import logging
+import os
 import struct
+import tempfile
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +40,10 @@ GET_CHIPINFO = 0x8044B401
 BLINK_HZ = 1.0
 NAMES = {Part.BUTTON: "push button", Part.BATTERY: "low-battery signal"}
 """What single parts are called in messages."""
+
+SPI_PORT = 0
+SPI_DEVICE = 0
+"""/dev/spidev0.0: CE0 on GPIO 8."""
 
 RETRY_S = 10.0
 """How long to leave a pin alone that could not be had."""
@@ -72,27 +82,74 @@ def header_chip(labels: Mapping[int, str]) -> int:
 
 
 def open_pi_pins() -> Factory:
-    """The pin factory of the Pi this runs on.
+    """The pin factory of the Pi this runs on: lgpio's, or RPi.GPIO's on a Pi before 5 that has no lgpio.
 
     Raises:
-        PinError: no header, or lgpio is not installed.
+        PinError: no header, or neither library can be used; the text has both reasons.
     """
-    number = header_chip(chip_labels())
+    labels = chip_labels()
+    number = header_chip(labels)
+    try:
+        factory = _open_lgpio(number)
+    except PinError as error:
+        if labels[number] == "pinctrl-rp1":  # RPi.GPIO does not know the Pi 5's chip
+            raise
+        try:
+            factory = _open_rpi_gpio()
+        except PinError as second:
+            raise PinError(f"{error}; nor can RPi.GPIO be used ({second})") from second
+        log.info("lights and push button through RPi.GPIO: %s", error)
+    else:
+        log.info("lights and push button through lgpio on /dev/gpiochip%d (%s)", number, labels[number])
+    return factory
+
+
+def _open_lgpio(number: int) -> Factory:
+    _choose_lgpio_folder()
+    folder = Path.cwd()
     try:
         from gpiozero.pins.lgpio import LGPIOFactory  # noqa: PLC0415  # only where pins are opened
     except ImportError as error:
         raise PinError("the Python module lgpio is missing: install python3-lgpio") from error
+    except OSError as error:
+        raise PinError(
+            f"lgpio cannot make its named pipe: {error}: let LG_WD name a folder that is writable"
+        ) from error
+    finally:
+        os.chdir(folder)  # lgpio goes to LG_WD when it is imported, and files are named relative to where we started
     try:
         return LGPIOFactory(chip=number)
     except Exception as error:
-        raise PinError(f"/dev/gpiochip{number} cannot be opened: {error}") from error
+        raise PinError(f"/dev/gpiochip{number} cannot be opened: {error}: is the user in the group gpio?") from error
+
+
+def _choose_lgpio_folder() -> None:
+    """Let LG_WD name a writable folder: lgpio makes a named pipe there when it is imported, and fails if it cannot."""
+    for variable in ("LG_WD", "RUNTIME_DIRECTORY", "XDG_RUNTIME_DIR"):
+        folder = os.environ.get(variable, "").split(":")[0]
+        if folder and os.access(folder, os.W_OK | os.X_OK):
+            break
+    else:
+        folder = tempfile.mkdtemp(prefix="volcano-lgpio-")
+    os.environ["LG_WD"] = folder
+
+
+def _open_rpi_gpio() -> Factory:
+    try:
+        from gpiozero.pins.rpigpio import RPiGPIOFactory  # noqa: PLC0415  # only where pins are opened
+    except (ImportError, RuntimeError) as error:
+        raise PinError(f"{error}: install python3-lgpio or python3-rpi.gpio") from error
+    try:
+        return RPiGPIOFactory()
+    except Exception as error:
+        raise PinError(f"{error}: is the user in the group gpio?") from error
 
 
 def open_mock_pins() -> Factory:
-    """A pin factory of pins in memory, with PWM as on a Pi."""
-    from gpiozero.pins.mock import MockFactory, MockPWMPin  # noqa: PLC0415  # only where pins are opened
+    """A pin factory of pins in memory."""
+    from gpiozero.pins.mock import MockFactory, MockPin  # noqa: PLC0415  # only where pins are opened
 
-    return MockFactory(pin_class=MockPWMPin)
+    return MockFactory(pin_class=MockPin)
 
 
 class Pins:
@@ -128,12 +185,15 @@ class Pins:
             self._factory = None
 
 
-class _Line:
-    """One pin with what hangs on it, opened when needed and tried again after a failure."""
+class Line:
+    """One pin with what hangs on it, opened when needed and tried again after a failure; `at` is what `pin` counts."""
 
-    def __init__(self, pins: Pins, pin: int, part: Part, name: str, make: Callable[[Factory, int], Any]) -> None:
+    def __init__(
+        self, pins: Pins, pin: int, part: Part, name: str, make: Callable[[Factory, int], Any], *, at: str = "GPIO"
+    ) -> None:
         self._pins = pins
         self._pin = pin
+        self._where = f"{at} {pin}"
         self._part = part
         self._name = name
         self._make = make
@@ -156,7 +216,7 @@ class _Line:
                 self._fail(error)
             else:
                 if self.fault:
-                    log.info("%s on GPIO %d is back", self._spoken, self._pin)
+                    log.info("%s on %s is back", self._spoken, self._where)
                 self.fault = None
         return self._device
 
@@ -174,7 +234,7 @@ class _Line:
 
     def _fail(self, error: Exception) -> None:
         self._again_s = self._pins.clock() + RETRY_S
-        text = f"{self._spoken} on GPIO {self._pin} cannot be used: {error}"
+        text = f"{self._spoken} on {self._where} cannot be used: {error}"
         fault = Fault(self._part, self._name, text)
         if fault != self.fault:
             log.warning("%s", fault)
@@ -186,10 +246,12 @@ class _Line:
             try:
                 device.close()
             except Exception as error:  # noqa: BLE001  # the pin is lost either way
-                log.warning("%s on GPIO %d cannot be given back: %s", self._spoken, self._pin, error)
+                log.warning("%s on %s cannot be given back: %s", self._spoken, self._where, error)
 
-    def close(self) -> None:
-        """Give the pin back for good."""
+    def close(self, last: Callable[[Any], Any] | None = None) -> None:
+        """Give the pin back for good; `last` is done with the device before, if there is one."""
+        if last and self._device is not None:
+            self.use(last)
         self._give_back()
         self._closed = True
 
@@ -199,7 +261,7 @@ class GpioLights:
 
     def __init__(self, pins: Pins, light_pins: Mapping[Symbol, int]) -> None:
         self._clock = pins.clock
-        self._lines = {symbol: _Line(pins, light_pins[symbol], Part.LIGHT, symbol, _make_light) for symbol in SYMBOLS}
+        self._lines = {symbol: Line(pins, light_pins[symbol], Part.LIGHT, symbol, _make_light) for symbol in SYMBOLS}
         self._shown = Symbols()
         self._since_s = 0.0
         self._lit: frozenset[Symbol] | None = None
@@ -228,21 +290,21 @@ class GpioLights:
         return [line.fault for line in self._lines.values() if line.fault]
 
     def close(self) -> None:
-        """All dark, pins given back; harmless when called again."""
+        """All dark, pins given back; harmless when called again. A kernel may keep the level of a pin given back."""
         for line in self._lines.values():
-            line.close()
+            line.close(_darken)
 
 
 class GpioButton:
     """The push button between its pin and ground."""
 
     def __init__(self, pins: Pins, pin: int) -> None:
-        self._line = _Line(pins, pin, Part.BUTTON, "", _make_input)
+        self._line = Line(pins, pin, Part.BUTTON, "", make_input)
         self._line.device()
 
     def is_pressed(self) -> bool:
         """The level now, not debounced; not pressed while the pin cannot be had."""
-        return bool(self._line.use(_is_active, default=False))
+        return bool(self._line.use(is_active, default=False))
 
     def faults(self) -> list[Fault]:
         """One line if the button cannot be used."""
@@ -253,63 +315,39 @@ class GpioButton:
         self._line.close()
 
 
-class GpioBattery:
-    """A supervisor that pulls its pin low when the batteries are weak."""
+def make_input(factory: Factory, pin: int) -> Any:
+    """A pin with its inner pull-up, active when it is pulled to ground."""
+    from gpiozero import InputDevice  # noqa: PLC0415  # only where pins are opened
 
-    def __init__(self, pins: Pins, low_pin: int) -> None:
-        self._line = _Line(pins, low_pin, Part.BATTERY, "", _make_input)
-        self._line.device()
-
-    def is_low(self) -> bool:
-        """Whether the batteries are weak; full while the pin cannot be had."""
-        return bool(self._line.use(_is_active, default=False))
-
-    def faults(self) -> list[Fault]:
-        """One line if the signal cannot be read."""
-        return [self._line.fault] if self._line.fault else []
-
-    def close(self) -> None:
-        """Pin given back; harmless when called again."""
-        self._line.close()
+    return InputDevice(pin, pull_up=True, pin_factory=factory)
 
 
-class FixedBattery:
-    """A supply that nobody watches: a mains adapter, or a wiring without a low-battery pin."""
+def make_mcp3008(factory: Factory, channel: int) -> Any:
+    """An MCP3008 at the kernel's SPI; without it gpiozero clocks the same pins itself, which is said in the log."""
+    from gpiozero import MCP3008  # noqa: PLC0415  # only where pins are opened
 
-    def __init__(self, *, low: bool = False) -> None:
-        self.low = low
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        device = MCP3008(channel, port=SPI_PORT, device=SPI_DEVICE, pin_factory=factory)
+    for warning in caught:
+        log.info("MCP3008: %s", warning.message)
+    return device
 
-    def is_low(self) -> bool:
-        """What was said."""
-        return self.low
 
-    def faults(self) -> list[Fault]:
-        """None."""
-        return []
-
-    def close(self) -> None:
-        """Nothing to give back."""
+def is_active(device: Any) -> bool:
+    """The level of an input."""
+    return bool(device.is_active)
 
 
 def _make_light(factory: Factory, pin: int) -> Any:
-    from gpiozero import PWMLED  # noqa: PLC0415  # only where pins are opened
+    from gpiozero import LED  # noqa: PLC0415  # only where pins are opened
 
-    return PWMLED(pin, pin_factory=factory)
-
-
-def _make_input(factory: Factory, pin: int) -> Any:
-    from gpiozero import DigitalInputDevice  # noqa: PLC0415  # only where pins are opened
-
-    return DigitalInputDevice(pin, pull_up=True, pin_factory=factory)
+    return LED(pin, pin_factory=factory)
 
 
 def _light(device: Any) -> None:
-    device.value = 1.0
+    device.on()
 
 
 def _darken(device: Any) -> None:
-    device.value = 0.0
-
-
-def _is_active(device: Any) -> bool:
-    return bool(device.is_active)
+    device.off()

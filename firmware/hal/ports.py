@@ -90,5 +90,8 @@ class Battery(Protocol):
     def is_low(self) -> bool:
         """Whether the batteries are weak."""
 
+    def volts(self) -> float | None:
+        """Their voltage, for the check; None if nobody measures it."""
+
     def close(self) -> None:
         """Pin given back."""

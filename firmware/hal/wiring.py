@@ -42,6 +42,12 @@ RESERVED_PINS = {
 }
 """What the other BCM pins of this build are for."""
 
+SPI_PINS = dict.fromkeys((7, 8, 9, 10, 11), "SPI (the MCP3008)")
+"""Taken where an MCP3008 measures the batteries; GPIO 7 is CE1, which the kernel takes with the others."""
+
+ADC_REFERENCE_V = 3.3
+"""What the MCP3008 compares with: its VREF at 3V3."""
+
 
 class FigureMethod(StrEnum):
     """How figures are told apart."""
@@ -102,6 +108,15 @@ class ChipWiring:
 
 
 @dataclass(frozen=True, slots=True)
+class BatteryAdc:
+    """A voltage divider behind an MCP3008: the channel it is at, its factor, and the voltage below which it is weak."""
+
+    channel: int
+    divider: float
+    low_v: float
+
+
+@dataclass(frozen=True, slots=True)
 class Wiring:
     """Every wire; pins are BCM numbers, capacitors in picofarads."""
 
@@ -113,6 +128,7 @@ class Wiring:
     battery_low: int | None
     figure_method: FigureMethod
     capacitor_pf: Mapping[Figure, float]
+    battery_adc: BatteryAdc | None = None
 
     @property
     def touch_chip(self) -> ChipWiring:
@@ -158,13 +174,16 @@ def load_wiring(path: Path | None, fields: Collection[str]) -> Wiring:
     i2c.done()
     chips = _chips(root.table("chips"), root, fields)
     pins = _Pins()
+    battery_table = root.table("battery", optional=True)
+    battery_adc = _battery_adc(battery_table)
+    if battery_adc is not None:
+        pins.reserve(SPI_PINS)
     lights_table = root.table("lights")
     lights = {symbol: pins.take(lights_table, symbol) for symbol in SYMBOLS}
     lights_table.done()
     button_table = root.table("button")
     button = pins.take(button_table, "pin")
     button_table.done()
-    battery_table = root.table("battery", optional=True)
     battery_low = pins.take(battery_table, "low_pin") if "low_pin" in battery_table else None
     battery_table.done()
     figures = root.table("figures", optional=True)
@@ -173,7 +192,7 @@ def load_wiring(path: Path | None, fields: Collection[str]) -> Wiring:
     capacitor_pf = _capacitors(figures.table("capacitor_pf", optional=True))
     figures.done()
     root.done()
-    return Wiring(bus, clock_hz, chips, lights, button, battery_low, method, capacitor_pf)
+    return Wiring(bus, clock_hz, chips, lights, button, battery_low, method, capacitor_pf, battery_adc)
 
 
 def _chips(table: Table, root: Table, fields: Collection[str]) -> tuple[ChipWiring, ...]:
@@ -257,16 +276,38 @@ class _Pins:
 
     def __init__(self) -> None:
         self._used: dict[int, str] = {}
+        self._reserved = dict(RESERVED_PINS)
+
+    def reserve(self, pins: Mapping[int, str]) -> None:
+        """These are for something else, too."""
+        self._reserved.update(pins)
 
     def take(self, table: Table, key: str) -> int:
         pin = table.whole(key, low=0, high=HIGHEST_PIN)
         owner = ".".join((*table.path, key))
-        if pin in RESERVED_PINS:
-            raise table.error(key, f"GPIO {pin} is needed for {RESERVED_PINS[pin]}; take another")
+        if pin in self._reserved:
+            raise table.error(key, f"GPIO {pin} is needed for {self._reserved[pin]}; take another")
         if pin in self._used:
             raise table.error(key, f"GPIO {pin} is used for {self._used[pin]} already")
         self._used[pin] = owner
         return pin
+
+
+def _battery_adc(table: Table) -> BatteryAdc | None:
+    if "mcp3008_channel" not in table:
+        for key in ("divider", "low_v"):
+            if key in table:
+                raise table.error(key, "is for an MCP3008; give its mcp3008_channel")
+        return None
+    if "low_pin" in table:
+        raise table.error("mcp3008_channel", "the batteries have a low_pin already; one of the two watches them")
+    channel = table.whole("mcp3008_channel", low=0, high=7)
+    divider = table.number("divider", 3.0, low=1.0, high=100.0)
+    low_v = table.number("low_v", 4.4, low=0.1)
+    if low_v >= ADC_REFERENCE_V * divider:
+        highest = f"the divider ends at {ADC_REFERENCE_V * divider:g} V ({ADC_REFERENCE_V} V at the MCP3008)"
+        raise table.error("low_v", f"{low_v:g} V cannot be measured; {highest}")
+    return BatteryAdc(channel, divider, low_v)
 
 
 SMALLEST_STEP = 1.5

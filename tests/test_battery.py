@@ -11,8 +11,8 @@ import pytest
 from firmware.config import ConfigError
 from firmware.hal.backends import mock_hardware
 from firmware.hal.battery import FULL_AGAIN_V, LASTING_S, AdcBattery, FixedBattery, GpioBattery
-from firmware.hal.emulated_adc import EmulatedMcp3008, PinsWithMcp3008
-from firmware.hal.gpio import Pins, make_mcp3008, open_mock_pins
+from firmware.hal.emulated_pins import EmulatedMcp3008, PinsInMemory
+from firmware.hal.gpio import Pins, make_mcp3008
 from firmware.hal.ports import PinError
 from firmware.hal.wiring import BatteryAdc, load_wiring
 
@@ -39,7 +39,7 @@ class Supply:
 
     def __init__(self) -> None:
         self.clock = Clock()
-        factory = PinsWithMcp3008()
+        factory = PinsInMemory()
         self.adc = factory.adc
         self.pins = Pins(lambda: factory, self.clock)
         self.volts(6.0)
@@ -74,7 +74,7 @@ def volts(battery: Battery) -> float | None:
 @pytest.mark.parametrize("volts", [0.0, 0.5, 1.65, 3.0, 3.2])
 @pytest.mark.parametrize("channel", [0, 5, 7])
 def test_gpiozero_s_driver_reads_the_emulated_chip(channel: int, volts: float) -> None:
-    factory = PinsWithMcp3008()
+    factory = PinsInMemory()
     factory.adc.volts[channel] = volts
     factory.adc.volts[channel ^ 1] = 1.0
     device = make_mcp3008(factory, channel)
@@ -95,7 +95,7 @@ def test_the_bits_are_those_of_the_data_sheet() -> None:
 
 
 def test_a_voltage_beyond_the_reference_reads_full() -> None:
-    factory = PinsWithMcp3008()
+    factory = PinsInMemory()
     factory.adc.volts[0] = 5.0
     device = make_mcp3008(factory, 0)
     assert device.voltage == pytest.approx(3.3)
@@ -139,7 +139,7 @@ def test_batteries_that_are_weak_at_power_on_are_known_at_once(supply: Supply) -
 
 def test_a_supervisor_s_pin_must_be_low_for_two_seconds_as_well() -> None:
     clock = Clock()
-    pins = Pins(open_mock_pins, clock)
+    pins = Pins(PinsInMemory, clock)
     battery = GpioBattery(pins, 27)
     assert not battery.is_low()
     assert volts(battery) is None

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+import logging
+import os
+import stat
+import sys
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from firmware.hal.battery import GpioBattery
+from firmware.hal.emulated_pins import PinsInMemory
 from firmware.hal.gpio import (
     HEADER_LABELS,
     RETRY_S,
@@ -15,10 +20,14 @@ from firmware.hal.gpio import (
     Pins,
     chip_labels,
     header_chip,
-    open_mock_pins,
+    open_pi_pins,
 )
 from firmware.hal.ports import PinError
 from firmware.terms import SYMBOLS, Symbol, Symbols
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
 
 PINS = dict(zip(SYMBOLS, (5, 6, 16, 26, 25), strict=True))
 
@@ -38,7 +47,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 def pins(clock: Clock) -> Any:
-    pins = Pins(open_mock_pins, clock)
+    pins = Pins(PinsInMemory, clock)
     yield pins
     pins.close()
 
@@ -160,7 +169,7 @@ def test_a_machine_without_a_header_is_told_so() -> None:
         header_chip({})
 
 
-def test_labels_are_read_from_the_kernel(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_labels_are_read_from_the_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "gpiochip4").touch()
 
     def ioctl(_: Any, request: int, info: bytearray) -> int:
@@ -170,3 +179,174 @@ def test_labels_are_read_from_the_kernel(tmp_path: Any, monkeypatch: pytest.Monk
 
     monkeypatch.setattr("fcntl.ioctl", ioctl)
     assert chip_labels(tmp_path) == {4: "pinctrl-rp1"}
+
+
+# --- the libraries beneath: lgpio, else RPi.GPIO
+
+LGPIO = """
+import os
+os.chdir(os.environ["LG_WD"])  # what lgpio does when it is imported
+os.mkfifo(".lgd-nfy0")
+opened = []
+
+def gpiochip_open(number):
+    if number == 9:
+        raise RuntimeError("can not open gpiochip")
+    opened.append(number)
+    return 1
+
+def gpiochip_close(handle):
+    pass
+
+def __getattr__(name):
+    if name.isupper():
+        return len(name)
+    raise AttributeError(name)
+"""
+
+
+@pytest.fixture
+def libraries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder of libraries for GPIO, none yet; what was imported from it is forgotten afterwards."""
+    folder = tmp_path / "libraries"
+    folder.mkdir()
+    monkeypatch.syspath_prepend(folder)
+    for variable in ("LG_WD", "RUNTIME_DIRECTORY", "XDG_RUNTIME_DIR"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("LG_WD", "")  # so that it is put back
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+
+    def forget() -> None:
+        for name in ("lgpio", "gpiozero.pins.lgpio", "RPi", "RPi.GPIO", "gpiozero.pins.rpigpio"):
+            sys.modules.pop(name, None)
+
+    forget()
+    yield folder
+    forget()
+
+
+@pytest.fixture
+def lgpio(libraries: Path) -> Path:
+    """The folder that lgpio may be told to use."""
+    (libraries / "lgpio.py").write_text(LGPIO, encoding="utf-8")
+    pipes = libraries.parent / "pipes"
+    pipes.mkdir()
+    return pipes
+
+
+def board(monkeypatch: pytest.MonkeyPatch, labels: dict[int, str]) -> None:
+    monkeypatch.setattr("firmware.hal.gpio.chip_labels", lambda: labels)
+
+
+def missing(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
+    for name in names:
+        monkeypatch.setitem(sys.modules, name, None)
+
+
+def test_lgpio_opens_the_chip_with_the_right_label_and_it_is_said_which(
+    lgpio: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    monkeypatch.setenv("LG_WD", str(lgpio))
+    board(monkeypatch, {0: "gpio-brcmstb", 4: "pinctrl-rp1"})
+    factory = open_pi_pins()
+    assert sys.modules["lgpio"].opened == [4]
+    assert caplog.messages == ["lights and push button through lgpio on /dev/gpiochip4 (pinctrl-rp1)"]
+    factory.close()
+
+
+def test_lgpio_does_not_take_the_working_folder_along(lgpio: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LG_WD", str(lgpio))
+    board(monkeypatch, {0: "pinctrl-bcm2711"})
+    before = os.getcwd()  # noqa: PTH109 - what relative names are relative to
+    open_pi_pins().close()
+    assert os.getcwd() == before  # noqa: PTH109 - as above
+    assert stat.S_ISFIFO((lgpio / ".lgd-nfy0").stat().st_mode)
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [
+        {"LG_WD": "/proc/none", "RUNTIME_DIRECTORY": "PIPES:/run/other"},
+        {"XDG_RUNTIME_DIR": "PIPES"},
+        {"LG_WD": "PIPES", "RUNTIME_DIRECTORY": "/run/other"},
+    ],
+)
+def test_lgpio_s_pipe_gets_a_folder_that_is_writable(
+    lgpio: Path, monkeypatch: pytest.MonkeyPatch, variables: dict[str, str]
+) -> None:
+    for variable, value in variables.items():
+        monkeypatch.setenv(variable, value.replace("PIPES", str(lgpio)))
+    board(monkeypatch, {0: "pinctrl-bcm2711"})
+    open_pi_pins().close()
+    assert os.environ["LG_WD"] == str(lgpio)
+    assert [path.name for path in lgpio.iterdir()] == [".lgd-nfy0"]
+
+
+def test_without_any_such_folder_lgpio_gets_a_fresh_one(
+    lgpio: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    board(monkeypatch, {0: "pinctrl-bcm2711"})
+    open_pi_pins().close()
+    (pipe,) = tmp_path.glob("volcano-lgpio-*/.lgd-nfy0")
+    assert os.environ["LG_WD"] == str(pipe.parent)
+
+
+def test_a_pi_without_lgpio_and_rpi_gpio_says_why_not_either(libraries: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    missing(monkeypatch, "lgpio", "RPi")
+    board(monkeypatch, {0: "pinctrl-bcm2835"})
+    with pytest.raises(PinError) as caught:
+        open_pi_pins()
+    assert str(caught.value).startswith(
+        "the Python module lgpio is missing: install python3-lgpio; nor can RPi.GPIO be used ("
+    )
+    assert "install python3-lgpio or python3-rpi.gpio" in str(caught.value)
+
+
+def test_a_pi_5_is_not_asked_for_rpi_gpio(libraries: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    missing(monkeypatch, "lgpio")
+    board(monkeypatch, {0: "pinctrl-rp1"})
+    with pytest.raises(PinError, match=r"^the Python module lgpio is missing: install python3-lgpio$"):
+        open_pi_pins()
+
+
+def test_a_chip_that_may_not_be_opened_is_named(lgpio: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    missing(monkeypatch, "RPi")
+    board(monkeypatch, {9: "pinctrl-bcm2711"})
+    with pytest.raises(PinError, match=r"^/dev/gpiochip9 cannot be opened: can not open gpiochip: .*group gpio\?; nor"):
+        open_pi_pins()
+
+
+@pytest.mark.filterwarnings("ignore")  # fake_rpi is of 2020
+def test_without_lgpio_the_lights_shine_through_rpi_gpio(
+    libraries: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    clock: Clock,
+    caplog: pytest.LogCaptureFixture,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A smoke test: fake_rpi's RPi.GPIO keeps no level, so what is written to it is noted."""
+    import fake_rpi  # noqa: PLC0415 - prints when imported
+
+    fake_rpi.toggle_print(False)
+    caplog.set_level(logging.INFO)
+    levels: dict[int, bool] = {}
+    monkeypatch.setattr(type(fake_rpi.RPi.GPIO), "output", lambda _, pin, level: levels.update({pin: bool(level)}))
+    monkeypatch.setitem(sys.modules, "RPi", fake_rpi.RPi)
+    monkeypatch.setitem(sys.modules, "RPi.GPIO", fake_rpi.RPi.GPIO)
+    missing(monkeypatch, "lgpio")
+    monkeypatch.setattr("gpiozero.pins.local.LocalPiFactory._get_revision", lambda _: 0xA02082)  # a Pi 3B
+    board(monkeypatch, {0: "pinctrl-bcm2835"})
+    pins = Pins(open_pi_pins, clock)
+    lights = GpioLights(pins, PINS)
+    lights.show(Symbols((Symbol.STAR, Symbol.SQUARE)))
+    assert {symbol for symbol, pin in PINS.items() if levels[pin]} == {Symbol.STAR, Symbol.SQUARE}
+    assert lights.faults() == []
+    lights.close()
+    assert not any(levels.values())
+    pins.close()
+    assert caplog.messages == [
+        "lights and push button through RPi.GPIO: the Python module lgpio is missing: install python3-lgpio"
+    ]
+    capsys.readouterr()

@@ -62,7 +62,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
 """Module or folder -> what of the firmware it may know; the longest name that fits decides."""
 
 ONLY_IN: dict[str, tuple[str, ...]] = {
-    "gpiozero": ("hal.gpio", "hal.emulated_adc"),
+    "gpiozero": ("hal.gpio", "hal.emulated_pins"),
     "lgpio": ("hal.gpio",),
     "fluent": ("catalogue",),
     "smbus2": ("hal.bus",),

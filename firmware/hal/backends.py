@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from firmware.hal.bus import Bus
-    from firmware.hal.emulated_adc import EmulatedMcp3008
     from firmware.hal.emulated_bus import EmulatedBus
+    from firmware.hal.emulated_pins import EmulatedMcp3008
     from firmware.hal.emulator import Chip
     from firmware.hal.hands import Hands
     from firmware.hal.physics import TablePhysics
@@ -116,8 +116,8 @@ def mock_hardware(
         noise_counts: standard deviation of the chips' readings.
         physics: what the table is made of, if not the usual.
     """
-    from firmware.hal.emulated_adc import PinsWithMcp3008  # noqa: PLC0415  # a real board never needs it
-    from firmware.hal.emulated_bus import EmulatedBus  # noqa: PLC0415
+    from firmware.hal.emulated_bus import EmulatedBus  # noqa: PLC0415  # a real board never needs it
+    from firmware.hal.emulated_pins import PinsInMemory  # noqa: PLC0415
     from firmware.hal.emulator import Chip  # noqa: PLC0415
     from firmware.hal.hands import Hands  # noqa: PLC0415
     from firmware.hal.physics import TablePhysics  # noqa: PLC0415
@@ -129,7 +129,7 @@ def mock_hardware(
     hands = Hands(wiring, chips, physics or TablePhysics(), seed)
     emulated_bus = EmulatedBus(chips)
     bus = CountingBus(emulated_bus)
-    pins = PinsWithMcp3008()
+    pins = PinsInMemory()
     hardware = _hardware(wiring, bus, emulated_bus.reopen, Pins(lambda: pins, clock))
     mock = MockHardware(hardware, hands, chips, emulated_bus, bus, wiring, pins.adc)
     mock.set_battery_low(False)

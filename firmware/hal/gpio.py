@@ -145,13 +145,6 @@ def _open_rpi_gpio() -> Factory:
         raise PinError(f"{error}: is the user in the group gpio?") from error
 
 
-def open_mock_pins() -> Factory:
-    """A pin factory of pins in memory."""
-    from gpiozero.pins.mock import MockFactory, MockPin  # noqa: PLC0415  # only where pins are opened
-
-    return MockFactory(pin_class=MockPin)
-
-
 class Pins:
     """Opens a pin factory when it is first needed, again after a failure, and gives it back once."""
 

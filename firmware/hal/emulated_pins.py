@@ -1,6 +1,6 @@
-"""The emulated MCP3008 at the SPI of pins in memory, under the driver that the real board uses.
+"""The pins of a Pi in memory, and the emulated MCP3008 at their SPI, under the drivers that the real board uses.
 
-Source: MCP3004/3008 data sheet (DS21295), 5.0 and 6.1. VREF is at 3V3.
+Source of the MCP3008: MCP3004/3008 data sheet (DS21295), 5.0 and 6.1. VREF is at 3V3.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ class EmulatedMcp3008:
         """The SPI is given back; nothing to do."""
 
 
-class PinsWithMcp3008(MockFactory):  # type: ignore[misc]  # gpiozero has no types
-    """Pins in memory with an MCP3008 at every SPI."""
+class PinsInMemory(MockFactory):  # type: ignore[misc]  # gpiozero has no types
+    """A pin factory whose pins can be driven and read, with an MCP3008 at every SPI."""
 
     def __init__(self) -> None:
         super().__init__(pin_class=MockPin)

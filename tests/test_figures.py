@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
-from dataclasses import replace
-from importlib.resources import files
 from typing import TYPE_CHECKING
 
 import pytest
 
-from firmware.hal.figures import CapacitorFigures, NoFigures, figure_reader
+from firmware.hal.figures import CapacitorFigures, NoFigures
 from firmware.hal.physics import series_pf
 from firmware.hal.ports import GripReading
-from firmware.hal.wiring import FigureMethod, load_wiring
 from firmware.identity import Identity, identify
 from firmware.terms import FIGURES, UNKNOWN, Figure, Likelihood
 
@@ -104,10 +100,3 @@ def test_every_likelihood_is_positive_and_at_most_one(field: str) -> None:
 
 def test_figures_as_they_were_sold_say_nothing() -> None:
     assert read(NoFigures(), "far", 9.0) == UNKNOWN
-
-
-def test_the_wiring_chooses_the_reader() -> None:
-    board = tomllib.loads((files("firmware.game.insel") / "board.toml").read_text(encoding="utf-8"))
-    wiring = load_wiring(None, tuple(board["layout"]))
-    assert isinstance(figure_reader(wiring), CapacitorFigures)
-    assert isinstance(figure_reader(replace(wiring, figure_method=FigureMethod.NOTHING)), NoFigures)

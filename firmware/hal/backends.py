@@ -6,12 +6,11 @@ hardware library is imported before a backend is opened.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from firmware.hal.battery import AdcBattery, FixedBattery, GpioBattery, battery
 from firmware.hal.bus import CountingBus, LinuxBus
-from firmware.hal.figures import figure_reader
 from firmware.hal.gpio import GpioButton, GpioLights, Pins, open_pi_pins
 from firmware.hal.pads import Mpr121Board
 from firmware.terms import SYMBOLS, Symbol
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from firmware.hal.bus import Bus
+    from firmware.hal.calibration import Calibration
     from firmware.hal.emulated_bus import EmulatedBus
     from firmware.hal.emulated_pins import EmulatedMcp3008
     from firmware.hal.emulator import Chip
@@ -106,15 +106,22 @@ def mock_hardware(
     seed: int = 0,
     noise_counts: float = 0.0,
     physics: TablePhysics | None = None,
+    calibration: Calibration | None = None,
+    soldered: Wiring | None = None,
 ) -> MockHardware:
     """An emulated volcano.
 
     Args:
-        wiring: which pad and pin is where.
+        wiring: which pad and pin is where, as the wiring file says.
         clock: seconds; drives chips, retries and blinking.
         seed: names the board: its pads' capacitances and the chips' noise.
         noise_counts: standard deviation of the chips' readings.
         physics: what the table is made of, if not the usual.
+        calibration: what was learnt of the board.
+        soldered: how the pads are really wired, if neither the file nor the calibration's map is right.
+
+    Raises:
+        CalibrationError: the calibration was made for other wires.
     """
     from firmware.hal.emulated_bus import EmulatedBus  # noqa: PLC0415  # a real board never needs it
     from firmware.hal.emulated_pins import PinsInMemory  # noqa: PLC0415
@@ -122,29 +129,37 @@ def mock_hardware(
     from firmware.hal.hands import Hands  # noqa: PLC0415
     from firmware.hal.physics import TablePhysics  # noqa: PLC0415
 
+    if soldered is None:  # absent pads are there, though nobody reads them
+        soldered = wiring if calibration is None else replace(calibration, absent=frozenset()).wired(wiring)
     chips = {
-        chip.address: Chip(clock, noise_counts=noise_counts, seed=seed * len(wiring.chips) + number)
-        for number, chip in enumerate(wiring.chips)
+        chip.address: Chip(clock, noise_counts=noise_counts, seed=seed * len(soldered.chips) + number)
+        for number, chip in enumerate(soldered.chips)
     }
-    hands = Hands(wiring, chips, physics or TablePhysics(), seed)
+    hands = Hands(soldered, chips, physics or TablePhysics(), seed)
     emulated_bus = EmulatedBus(chips)
     bus = CountingBus(emulated_bus)
     pins = PinsInMemory()
-    hardware = _hardware(wiring, bus, emulated_bus.reopen, Pins(lambda: pins, clock))
+    hardware = _hardware(wiring, bus, emulated_bus.reopen, Pins(lambda: pins, clock), calibration)
     mock = MockHardware(hardware, hands, chips, emulated_bus, bus, wiring, pins.adc)
     mock.set_battery_low(False)
     return mock
 
 
-def real_hardware(wiring: Wiring, clock: Callable[[], float]) -> Hardware:
-    """The volcano on this Pi. Parts that do not answer are named in `faults()`; nothing is raised."""
+def real_hardware(wiring: Wiring, clock: Callable[[], float], calibration: Calibration | None = None) -> Hardware:
+    """The volcano on this Pi. Parts that do not answer are named in `faults()`; they raise nothing.
+
+    Raises:
+        CalibrationError: the calibration was made for other wires.
+    """
     bus = LinuxBus(wiring.bus, clock)
-    return _hardware(wiring, bus, bus.reopen, Pins(open_pi_pins, clock))
+    return _hardware(wiring, bus, bus.reopen, Pins(open_pi_pins, clock), calibration)
 
 
-def _hardware(wiring: Wiring, bus: Bus, reopen_bus: Callable[[], None], pins: Pins) -> Hardware:
+def _hardware(
+    wiring: Wiring, bus: Bus, reopen_bus: Callable[[], None], pins: Pins, calibration: Calibration | None
+) -> Hardware:
     return Hardware(
-        touch=Mpr121Board(wiring, bus, figure_reader(wiring), reopen_bus),
+        touch=Mpr121Board(wiring, bus, reopen_bus, calibration),
         lights=GpioLights(pins, wiring.lights),
         button=GpioButton(pins, wiring.button),
         battery=battery(wiring, pins),

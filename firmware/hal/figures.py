@@ -10,14 +10,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from firmware.hal.wiring import FigureMethod
 from firmware.terms import FIGURES, UNKNOWN, Figure
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from firmware.hal.ports import FigureReader, GripReading
-    from firmware.hal.wiring import Wiring
+    from firmware.hal.ports import GripReading
     from firmware.terms import Likelihood
 
 HAND_PF = 200.0
@@ -128,10 +126,3 @@ class NoFigures:
     def likelihood(self, reading: GripReading) -> Likelihood:  # noqa: ARG002  # the port's shape
         """Flat."""
         return UNKNOWN
-
-
-def figure_reader(wiring: Wiring) -> FigureReader:
-    """The reader that `wiring` asks for."""
-    if wiring.figure_method is FigureMethod.NOTHING:
-        return NoFigures()
-    return CapacitorFigures(wiring.capacitor_pf, frozenset(wiring.touch_chip.fields))

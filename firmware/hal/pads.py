@@ -1,7 +1,7 @@
 """All pads of the board: which chip to ask what and when, and the touch board made of them.
 
 While nobody plays only the chip of the Touch fields is read at every poll (2 bytes); the others take turns. As soon as
-something is touched everything is read, and the chip of a gripped field is measured.
+something is touched everything is read, and the chip of a gripped field is measured, and that of the rails with it.
 """
 
 from __future__ import annotations
@@ -9,21 +9,26 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from firmware.hal.contact import NOTHING, Contacts, PadReading
+from firmware.hal.coded import Badges, Rails, figure_reader
+from firmware.hal.contact import NOTHING, STUCK_S, Contacts, PadReading
 from firmware.hal.tended_chip import ChipState, TendedChip
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from firmware.hal.bus import Bus
-    from firmware.hal.ports import FigureReader
+    from firmware.hal.calibration import Calibration
+    from firmware.hal.ports import FigureReader, GripReading
     from firmware.hal.wiring import ChipWiring, Wiring
-    from firmware.terms import Fault, Grip, Touch
+    from firmware.terms import Fault, Figure, Grip, Likelihood, Touch
 
 log = logging.getLogger(__name__)
 
 GLANCE_S = 0.095
 """The other chips' status while nobody plays, and measurements of a held figure: 10 Hz, a little early for jitter."""
+
+BADGE_GLANCE_S = 0.035
+"""A chip with colour pads: at every second poll, or a tap of a tenth of a second might fall between two looks."""
 
 CHORE_S = 0.095
 """Chores are spread over slots of a tenth of a second, a little early for jitter: one chip's health or drift each."""
@@ -54,11 +59,16 @@ BLIND_S = 0.06
 class _Station:
     """A chip's place in the round: its names, and when it is due."""
 
-    def __init__(self, wiring: ChipWiring, bus: Bus, reopen_bus: Callable[[], None]) -> None:
-        self.chip = TendedChip(wiring, bus, reopen_bus)
+    def __init__(
+        self, wiring: ChipWiring, bus: Bus, reopen_bus: Callable[[], None], calibration: Calibration | None
+    ) -> None:
+        self.chip = TendedChip(wiring, bus, reopen_bus, calibration)
         self.touches = tuple(wiring.touches.items())
         self.fields = tuple(wiring.fields.items())
+        self.rails = tuple(wiring.rails.items())
+        self.badges = tuple(wiring.badges.items())
         self.field_bits = sum(1 << electrode for electrode in wiring.fields.values())
+        self.every_s = BADGE_GLANCE_S if self.badges else GLANCE_S
         self.mask = 0
         """What is touched, swarms left out."""
         self.swarm = 0
@@ -68,20 +78,21 @@ class _Station:
         self.closely_until_s = float("-inf")
         self.blind_until_s = float("-inf")
 
-    def take(self, now: float) -> int:
-        """Take over the chip's mask; returns the bits that are new."""
+    def take(self, now: float) -> tuple[int, bool]:
+        """Take over the chip's mask; returns the bits that are new, and whether a field was released."""
         if now < self.blind_until_s:
-            return 0
+            return 0, False
         mask = self.chip.mask
         if mask == self.mask and not self.swarm:
-            return 0
+            return 0, False
         self.swarm &= mask
         mask &= ~self.swarm
         new = mask & ~self.mask
-        if self.mask & ~mask & self.field_bits:
+        released = bool(self.mask & ~mask & self.field_bits)
+        if released:
             self.measure_s = now + AFTER_RELEASE_S
         self.mask = mask
-        return new
+        return new, released
 
     def ignore(self, bits: int, now: float) -> None:
         """These bits are a swarm until they are released."""
@@ -101,23 +112,34 @@ class Pads:
         wiring: which pad is where.
         bus: the I2C bus they all are on.
         reopen_bus: called when a chip is lost, the first remedy for a bus that hangs.
+        calibration: of this board, whose map is in `wiring` already.
     """
 
-    def __init__(self, wiring: Wiring, bus: Bus, reopen_bus: Callable[[], None]) -> None:
-        self._stations = [_Station(chip, bus, reopen_bus) for chip in wiring.chips]
-        self._first = next(station for station in self._stations if station.touches)
-        self._others = [station for station in self._stations if station is not self._first]
+    def __init__(
+        self, wiring: Wiring, bus: Bus, reopen_bus: Callable[[], None], calibration: Calibration | None = None
+    ) -> None:
+        self._stations = [_Station(chip, bus, reopen_bus, calibration) for chip in wiring.chips]
+        self._prompt = [station for station in self._stations if station.touches]
+        self._others = [station for station in self._stations if not station.touches]
+        self._rail_station = next((station for station in self._stations if station.rails), None)
+        self._rails = Rails()
+        self.badges = Badges()
+        """Which colour pad speaks for the next grip."""
+        self._badge_since_s: dict[Figure, float] = {}
         self._place: dict[str, tuple[_Station, int]] = {
-            str(pad): (station, electrode)
+            pad: (station, electrode)
             for station in self._stations
-            for pads in (station.touches, station.fields)
-            for pad, electrode in pads
+            for pad, electrode in station.chip.wiring.wires.items()
         }
         self._slot = 0
         self._chore_s = float("-inf")
         self._all_well = False
         self._masks: tuple[int, ...] = ()
-        self._named: tuple[frozenset[Touch], frozenset[str]] = (NOTHING.touches, NOTHING.fields)
+        self._named: tuple[frozenset[Touch], frozenset[str], frozenset[Figure]] = (
+            NOTHING.touches,
+            NOTHING.fields,
+            frozenset(),
+        )
 
     @property
     def chips(self) -> list[TendedChip]:
@@ -132,51 +154,76 @@ class Pads:
         """Read what is due. `closely`: a contact is being made, measure every gripped field at every poll."""
         if not self._all_well:
             self._revive(now)
-        first = self._first
-        first.chip.read_mask(now)
-        awake = first.chip.mask
+        awake = 0
+        for station in self._prompt:
+            station.chip.read_mask(now)
+            awake |= station.chip.mask
         for station in self._others:
             if awake or station.mask or now >= station.glance_s:
                 station.chip.read_mask(now)
-                station.glance_s = now + GLANCE_S
+                station.glance_s = now + station.every_s
         if now >= self._chore_s:
             self._chores(now)
-        if not (awake or first.mask) and all(not station.chip.mask and not station.mask for station in self._others):
+        if self._at_rest():
             return NOTHING
         return self._reading(now, closely)
 
+    def _at_rest(self) -> bool:
+        return not any(station.chip.mask or station.mask for station in self._stations)
+
     def _reading(self, now: float, closely: bool) -> PadReading:
-        new = [station.take(now) for station in self._stations]
-        if (count := sum(bits.bit_count() for bits in new)) > SWARM:
+        taken = [station.take(now) for station in self._stations]
+        if any(released for _, released in taken):
+            self._rails.disturb()
+        if (count := sum(bits.bit_count() for bits, _ in taken)) > SWARM:
             log.warning("%d pads touched at once: ignored", count)
-            for station, bits in zip(self._stations, new, strict=True):
+            for station, (bits, _) in zip(self._stations, taken, strict=True):
                 station.ignore(bits, now)
-        touches, fields = self._names()
+        touches, fields, badges = self._names()
+        self._follow_badges(badges, now)
+        closely = closely and bool(touches)
         rise_pf: dict[str, float] = {}
-        for station, bits in zip(self._stations, new, strict=True):
+        for station, (bits, _) in zip(self._stations, taken, strict=True):
             held = station.mask & station.field_bits
             if bits:
                 station.closely_until_s = now + NEW_S
-            due = (closely and touches) or now < station.closely_until_s or now >= station.measure_s
-            if held and due and station.chip.measure(now):
+            due = closely or now < station.closely_until_s or now >= station.measure_s
+            if (held or (closely and fields and station.rails)) and due and self._measure(station, now):
                 station.measure_s = now + GLANCE_S
                 rise_pf.update(station.rises_pf(held))
-        return PadReading(touches, fields, rise_pf)
+        rails_pf = self._rails.rises_pf() if self._rail_station and closely else {}
+        return PadReading(touches, fields, rise_pf, rails_pf, self.badges.badge(now))
 
-    def _names(self) -> tuple[frozenset[Touch], frozenset[str]]:
+    def _measure(self, station: _Station, now: float) -> bool:
+        """Measure a chip; False if it could not be done."""
+        if not station.chip.measure(now):
+            return False
+        if station.rails:
+            levels_pf = {rail: station.chip.levels.now_pf[electrode] for rail, electrode in station.rails}
+            self._rails.measure(levels_pf, now, at_rest=self._at_rest())
+        return True
+
+    def _names(self) -> tuple[frozenset[Touch], frozenset[str], frozenset[Figure]]:
         masks = tuple(station.mask for station in self._stations)
         if masks != self._masks:
             self._masks = masks
+            stations = self._stations
             self._named = (
-                frozenset(touch for touch, electrode in self._first.touches if self._first.mask >> electrode & 1),
-                frozenset(
-                    field
-                    for station in self._stations
-                    for field, electrode in station.fields
-                    if station.mask >> electrode & 1
-                ),
+                frozenset(touch for station in stations for touch, bit in station.touches if station.mask >> bit & 1),
+                frozenset(field for station in stations for field, bit in station.fields if station.mask >> bit & 1),
+                frozenset(badge for station in stations for badge, bit in station.badges if station.mask >> bit & 1),
             )
         return self._named
+
+    def _follow_badges(self, held: frozenset[Figure], now: float) -> None:
+        """A colour pad that is held for a minute is stuck and speaks for nobody."""
+        if not held and not self._badge_since_s:
+            return
+        self._badge_since_s = {figure: self._badge_since_s.get(figure, now) for figure in held}
+        self.badges.follow(held, now)
+        for figure, since_s in self._badge_since_s.items():
+            if now - since_s >= STUCK_S:
+                self.rebase(figure, now)
 
     def rebase(self, pad: str, now: float) -> None:
         """Take a pad's present level for its rest."""
@@ -201,33 +248,80 @@ class Pads:
         if turn < len(self._stations):
             self._stations[turn].chip.check(now)
         if self._slot % DRIFT_SLOTS == DRIFT_SLOT:
-            self._stations[self._slot // DRIFT_SLOTS % len(self._stations)].chip.measure(now)
+            self._measure(self._stations[self._slot // DRIFT_SLOTS % len(self._stations)], now)
+        elif self._rail_station and not self._rails.settled and self._at_rest():
+            self._measure(self._rail_station, now)
         for station in self._stations:
             if not station.mask & station.field_bits and station.measure_s <= now:
                 station.measure_s = float("inf")
-                station.chip.measure(now)
+                self._measure(station, now)
             if station.swarm and now - station.swarm_since_s >= SWARM_S:
                 self._settle_swarm(station, now)
         self._all_well = all(station.chip.state is ChipState.OK for station in self._stations)
 
     @staticmethod
     def _settle_swarm(station: _Station, now: float) -> None:
-        for _, electrode in (*station.touches, *station.fields):
+        for _, electrode in (*station.touches, *station.fields, *station.badges):
             if station.swarm >> electrode & 1:
                 station.chip.rebase(electrode, now)
         station.swarm = 0
         station.blind_until_s = now + BLIND_S
 
 
+class _Noting:
+    """A figure reader that remembers what it was asked."""
+
+    def __init__(self, reader: FigureReader) -> None:
+        self._reader = reader
+        self.reading: GripReading | None = None
+
+    def likelihood(self, reading: GripReading) -> Likelihood:
+        self.reading = reading
+        return self._reader.likelihood(reading)
+
+
 class Mpr121Board:
-    """The touch board: pads in, grips out (port `TouchBoard`)."""
+    """The touch board: pads in, grips out (port `TouchBoard`).
+
+    Args:
+        wiring: which pad is where, as the wiring file says.
+        bus: the I2C bus that the chips are on.
+        reopen_bus: called when a chip is lost.
+        calibration: of this board.
+
+    Raises:
+        CalibrationError: the calibration was made for other wires.
+    """
 
     def __init__(
-        self, wiring: Wiring, bus: Bus, reader: FigureReader, reopen_bus: Callable[[], None] = lambda: None
+        self,
+        wiring: Wiring,
+        bus: Bus,
+        reopen_bus: Callable[[], None] = lambda: None,
+        calibration: Calibration | None = None,
     ) -> None:
-        self.pads = Pads(wiring, bus, reopen_bus)
-        self._contacts = Contacts(reader)
+        self._file_wiring = wiring
+        self._bus = bus
+        self._reopen_bus = reopen_bus
         self._closed = False
+        self.adopt(calibration)
+
+    def adopt(self, calibration: Calibration | None) -> None:
+        """Start all chips anew with another calibration, or with none; the contact under way is forgotten.
+
+        Raises:
+            CalibrationError: it was made for other wires; nothing has changed.
+        """
+        self.wiring = self._file_wiring if calibration is None else calibration.wired(self._file_wiring)
+        """Where the pads are, by the calibration's map."""
+        self.pads = Pads(self.wiring, self._bus, self._reopen_bus, calibration)
+        self._noting = _Noting(figure_reader(self.wiring, calibration))
+        self._contacts = Contacts(self._noting)
+
+    @property
+    def reading(self) -> GripReading | None:
+        """What was measured for the last grip."""
+        return self._noting.reading
 
     def poll(self, now: float) -> Grip | None:
         """Called 50 times a second; a `Grip` once per contact. `now` in seconds, monotonic."""
@@ -238,6 +332,8 @@ class Mpr121Board:
         if reading is NOTHING and contacts.idle:
             return None
         grip = contacts.update(reading, now)
+        if grip is not None:
+            self.pads.badges.use()
         for pad in contacts.at_rest(now):
             self.pads.rebase(pad, now)
         return grip

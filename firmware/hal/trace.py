@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from firmware import __version__
 from firmware.hal import registers as reg
 from firmware.hal.bus import EREMOTEIO, bus_error
-from firmware.hal.figures import figure_reader
 from firmware.hal.pads import Mpr121Board
 from firmware.hal.wiring import ChipWiring, FigureMethod, Rail
 from firmware.terms import Figure, Touch, VolcanoError
@@ -295,8 +294,7 @@ def replay(trace: Trace, wiring: Wiring) -> Iterator[tuple[float, Grip]]:
     `wiring` gives what no trace has: pins, which are not used.
     """
     bus = TraceBus(trace)
-    wired = trace.wired(wiring)
-    board = Mpr121Board(wired, bus, figure_reader(wired))
+    board = Mpr121Board(trace.wired(wiring), bus)
     for poll in trace.polls:
         bus.show(poll)
         if (grip := board.poll(poll.t)) is not None:

@@ -59,6 +59,26 @@ def started(electrodes: int = 12, config: Mpr121Config | None = None) -> Rig:
     return rig
 
 
+def test_what_the_chip_measured_before_its_configuration_is_no_reading() -> None:
+    rig = Rig()
+    write = rig.emulated.writeto
+
+    def slowly(address: int, buffer: bytes, **span: int) -> None:
+        if bytes(buffer) == b"\x5e\x00":
+            rig.run(0.01)  # a busy Pi: the chip has time to measure before it is stopped
+        write(address, buffer, **span)
+
+    rig.emulated.writeto = slowly  # type: ignore[method-assign, assignment]
+    rig.sensor.start()
+    assert any(rig.registers(0x04, 24)), "there is nothing old to be mistaken"
+    assert not any(rig.sensor.snapshot().filtered)
+    assert rig.sensor.charges is None
+    rig.run(0.2)
+    snapshot = rig.sensor.snapshot()
+    levels = [rig.sensor.capacitance_pf(number, snapshot.filtered[number]) for number in range(12)]
+    assert levels == pytest.approx(PADS_PF, rel=0.01)
+
+
 # --- encoding
 
 

@@ -278,8 +278,8 @@ class Mpr121:
             self._clear_over_current()
         snapshot = Snapshot.decode(bytes(self._snapshot))
         if any(snapshot.filtered):  # after a reset or over-current there are no readings, and no baselines either
-            if self.charges is None:
-                self._learn()
+            if self.charges is None and not self._learn(snapshot):
+                return replace(snapshot, filtered=(0,) * reg.CHANNELS)  # still those that Adafruit's driver left behind
             self._baselines = bytes(self._snapshot[reg.BASELINE :])
         return snapshot
 
@@ -363,12 +363,19 @@ class Mpr121:
         values = f"reads 0x{found:02X}, written was 0x{written:02X}"
         return _bus_error(f"{self._name}: register 0x{register:02X} {values}: {check}")
 
-    def _learn(self) -> None:
+    def _learn(self, snapshot: Snapshot) -> bool:
+        """Read back the charges; False while auto-configuration has not come to any: they come with the first update.
+
+        Before, the readings are those of the run in which Adafruit's driver leaves the chip (5.1: Stop keeps them).
+        """
         block = bytearray(reg.GPIO_CTL0 - reg.CDC)
         self._read(reg.CDC, block)
         currents, times = block[: reg.CHANNELS], block[reg.CHANNELS :]
+        if self.config.ace and not any(currents) and not snapshot.out_of_range:
+            return False
         codes = [pair >> shift & 7 for pair in times for shift in (0, 4)]
         self.charges = tuple(Charge(cdc, cdt) for cdc, cdt in zip(currents, codes, strict=False))
+        return True
 
     def _clear_over_current(self) -> None:
         self.over_current += 1

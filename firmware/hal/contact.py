@@ -50,12 +50,6 @@ SETTLED_S = 0.1
 RAISED_PF = 0.5
 """Less than this is nobody's hand: half of what the lightest figure (2.2 pF) adds when it is gripped where it stood."""
 
-STANDING_PF = 2.0
-"""A standing figure shows at most its metal's 1.7 pF, whatever is in its foot."""
-
-LET_GO = 0.65
-"""A hand has let go when the rise has fallen below this share of its peak, down to what a standing figure shows."""
-
 STANDING_S = 10.0
 """So long a rise that a standing figure can cause, without a Touch field, is one: it came without a hand being seen."""
 
@@ -67,6 +61,22 @@ STUCK_S = 60.0
 
 RELEASE_S = 0.03
 """A Touch field is released when it has been so for more than one poll."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What a figure shows on a field when nobody holds it."""
+
+    most_pf: float
+    let_go: float
+    """A hand has let go when the rise has fallen below this share of its peak, and below `most_pf`."""
+
+
+STANDING = Standing(2.0, 0.65)
+"""At most its metal's 1.7 pF, whatever is in its foot."""
+
+STANDING_ON_RINGS = Standing(12.0, 0.93)
+"""Its foot couples the centre to the rings beside it, of 15 pF each: 8 pF with one, 11.5 pF with three; estimate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +100,7 @@ class _Raised:
     """A field that its chip calls touched. Levels are medians of three, so one spike is no peak and no rest."""
 
     since_s: float
+    standing: Standing = STANDING
     recent_pf: tuple[float, ...] = ()
     rise_pf: float | None = None
     peak_pf: float = 0.0
@@ -126,7 +137,8 @@ class _Raised:
     @property
     def fallen(self) -> bool:
         """The level has come down from a hand's to a standing figure's."""
-        highest_pf = min(STANDING_PF, LET_GO * self.peak_pf, self.peak_pf - RAISED_PF)
+        standing = self.standing
+        highest_pf = min(standing.most_pf, standing.let_go * self.peak_pf, self.peak_pf - RAISED_PF)
         return self.rise_pf is not None and self.rise_pf < highest_pf
 
     @property
@@ -141,7 +153,7 @@ class _Raised:
 
     def may_stand(self, now: float, for_s: float) -> bool:
         """Whether it has shown no more than a standing figure can for so long."""
-        return self.rise_pf is not None and self.rise_pf < STANDING_PF and now - self.steady_since_s >= for_s
+        return self.rise_pf is not None and self.rise_pf < self.standing.most_pf and now - self.steady_since_s >= for_s
 
 
 def _settled(samples_pf: list[float]) -> float | None:
@@ -173,8 +185,9 @@ def _moved_pf(samples_pf: list[float], count: int) -> float:
 class Contacts:
     """Finds grips in the readings of successive polls."""
 
-    def __init__(self, reader: FigureReader) -> None:
+    def __init__(self, reader: FigureReader, standing: Standing = STANDING) -> None:
         self._reader = reader
+        self._standing = standing
         self._raised: dict[str, _Raised] = {}
         self._touched_since_s: dict[Touch, float] = {}
         self._released_s: float | None = None
@@ -236,7 +249,7 @@ class Contacts:
         for name in [name for name in self._raised if name not in reading.fields]:
             del self._raised[name]
         for name in reading.fields:
-            raised = self._raised.setdefault(name, _Raised(now))
+            raised = self._raised.setdefault(name, _Raised(now, self._standing))
             if name in reading.rise_pf:
                 raised.measure(reading.rise_pf[name], now)
 

@@ -10,7 +10,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from firmware.hal.coded import Badges, Rails, figure_reader
-from firmware.hal.contact import NOTHING, STUCK_S, Contacts, PadReading
+from firmware.hal.contact import NOTHING, STANDING, STANDING_ON_RINGS, STUCK_S, Contacts, PadReading
 from firmware.hal.tended_chip import ChipState, TendedChip
 
 if TYPE_CHECKING:
@@ -316,7 +316,7 @@ class Mpr121Board:
         """Where the pads are, by the calibration's map."""
         self.pads = Pads(self.wiring, self._bus, self._reopen_bus, calibration)
         self._noting = _Noting(figure_reader(self.wiring, calibration))
-        self._contacts = Contacts(self._noting)
+        self._contacts = Contacts(self._noting, STANDING_ON_RINGS if self.wiring.rail_chip else STANDING)
 
     @property
     def reading(self) -> GripReading | None:

@@ -5,21 +5,41 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
+import tomllib
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from firmware.hal.backends import mock_hardware, real_hardware
 from firmware.hal.bus import CountingBus, LinuxBus, Transaction
 from firmware.hal.emulated_bus import Disturbance, EmulatedBus
+from firmware.hal.emulated_pins import PinsInMemory
 from firmware.hal.emulator import Chip
 from firmware.hal.mpr121 import Mpr121
 from firmware.hal.ports import BusError
+from firmware.hal.wiring import load_wiring
+from firmware.terms import Figure, Touch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from firmware.terms import Grip
+
+FIELDS = tuple(tomllib.loads((files("firmware.game.insel") / "board.toml").read_text(encoding="utf-8"))["layout"])
+WIRING = load_wiring(None, FIELDS)
+POLL_S = 0.02
+
 HELD_LINES = "check SDA and SCL for short circuits, then switch the power off and on"
 I2C_FUNCS, I2C_RDWR, I2C_M_RD = 0x0705, 0x0707, 0x0001
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
 
 
 class Kernel:
@@ -169,6 +189,47 @@ def test_reopen_opens_the_node_anew_and_close_may_be_called_twice(kernel: Kernel
     assert kernel.opened == 2
     bus.close()
     bus.close()
+
+
+def test_a_whole_volcano_plays_over_linux_s_calls(kernel: Kernel, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The real backend, down to smbus2; emulated are only what answers its calls, and the pins."""
+    clock = Clock()
+    mock = mock_hardware(WIRING, clock, seed=3)
+    kernel.chips = dict(mock.chips)
+    monkeypatch.setattr("firmware.hal.backends.open_pi_pins", PinsInMemory)
+    hardware = real_hardware(WIRING, clock)
+
+    def run(seconds: float) -> list[Grip]:
+        grips = []
+        for _ in range(round(seconds / POLL_S)):
+            clock.now += POLL_S
+            if (grip := hardware.poll(clock.now)) is not None:
+                grips.append(grip)
+        return grips
+
+    def contact() -> list[tuple[str, Touch]]:
+        mock.hands.grip(Figure.GREEN)
+        mock.hands.touch(Touch.EXPLORE)
+        grips = run(0.6)
+        mock.hands.lift(Touch.EXPLORE)
+        mock.hands.let_go(Figure.GREEN)
+        run(0.6)
+        return [(grip.field, grip.touch) for grip in grips]
+
+    mock.hands.place(Figure.GREEN, "jungle-w")
+    run(2.0)
+    assert hardware.faults() == []
+    assert contact() == [("jungle-w", Touch.EXPLORE)]
+    kernel.error = errno.EREMOTEIO
+    assert contact() == []
+    assert len([fault for fault in hardware.faults() if "nothing answers at" in fault.text]) == len(kernel.chips)
+    kernel.error = 0
+    run(20.0)
+    assert hardware.faults() == []
+    assert contact() == [("jungle-w", Touch.EXPLORE)]
+    assert {call for call in kernel.calls if 1 in call} == {(0, 1)}, "never a read without its register"
+    hardware.close()
+    mock.close()
 
 
 def _linux() -> LinuxBus:

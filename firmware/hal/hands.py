@@ -64,7 +64,10 @@ class Hands:
         self._players = [physics] * PLAYERS
         self._board = physics
         self._joined = False
-        self._capacitor_pf = wiring.capacitor_pf
+        self._capacitor_pf = {
+            figure: marked_pf * (1 + physics.tolerance * (2 * chance("part", seed, figure) - 1))
+            for figure, marked_pf in wiring.capacitor_pf.items()
+        }
         self._coded = wiring.figure_method is FigureMethod.RAILS
         self._where = {pad: (chip.address, electrode) for chip in wiring.chips for pad, electrode in chip.wires.items()}
         self._pad_at = {place: pad for pad, place in self._where.items()}

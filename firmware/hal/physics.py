@@ -52,6 +52,9 @@ class TablePhysics:
     highest_pad_pf: float = 120.0
     """A pad with its wire: foil or copper of a few square centimetres and 20 to 60 cm of wire."""
 
+    tolerance: float = 0.0
+    """Share by which a figure's capacitor may miss its marking."""
+
     figure_pf: float = 1.7
     """A figure's metal to everything around it, nobody holding it: the self-capacitance of a 3 cm body."""
 
@@ -138,6 +141,9 @@ INSULATED_PF = Range(10.0, 30.0)
 PALM_PF = Range(4.0, 30.0)
 """A hand that lies on a field, flat or by its edge; estimate."""
 
+PART_TOLERANCE = 0.05
+"""C0G capacitors of a few picofarads are sold with 0.1 to 0.25 pF or 5 %."""
+
 WIRED_PAD_PF = Range(30.0, 210.0)
 """A pad of 10 pF on 20 to 200 pF of wire: 30 cm beside nothing up to 2 m in a cable; estimate. Within what an electrode
 can measure (data sheet, electrical characteristics: 10 pF to 2 nF)."""
@@ -190,6 +196,7 @@ class Condition:
         return TablePhysics(
             lowest_pad_pf=WIRED_PAD_PF.low,
             highest_pad_pf=WIRED_PAD_PF.high,
+            tolerance=PART_TOLERANCE,
             beside_pf=BESIDE_PF.draw("beside", *when),
             hand_pf=hand_pf,
             body_pf=BODY_PF.draw("body", self.name, board, player),

@@ -208,7 +208,10 @@ class PadBoard:
         x, y = _moved(self.middle, shift)
         paper.text(x - self.crater_mm / 4, y + 7, f"volcano, {self.crater_mm:.0f} mm", "small mid")
         for pad in (*self.fields, *self.others):
-            self._true_size(paper, pad, shift)
+            x, y = _moved(pad.at, shift)
+            reach = max(pad.width_mm, pad.height_mm) / 2 + TAIL_LENGTH_MM
+            if abs(x - EDGE_MM - width / 2) < width / 2 + reach and abs(y - EDGE_MM - height / 2) < height / 2 + reach:
+                self._true_size(paper, pad, shift)
         paper.unclip()
         self._marks(paper, column, row, columns, rows)
         paper.path([(x, 284) for x in (EDGE_MM, EDGE_MM + RULER_MM)], "thin")
@@ -236,8 +239,12 @@ class PadBoard:
         elif rails is None:
             paper.circle((x, y), pad.width_mm / 2, f"box {style}")
         else:
-            draw_target(paper, (x, y), pad.width_mm / 2, (style, CHIP_STYLES[self.wiring.chips.index(rails)]))
-            y += pad.height_mm / 2 + 7
+            rings = CHIP_STYLES[self.wiring.chips.index(rails)]
+            draw_target(paper, (x, y), pad.width_mm / 2, (style, rings))
+            below = y + pad.height_mm / 2
+            paper.text(x, below + 4, pad.german, "mid")
+            paper.text(x, below + 7.5, f"{pad.name}: {pad.chip} {pad.electrode}", "small mid")
+            return
         paper.text(x, y - 2.6, pad.german, "mid")
         paper.text(x, y + 1.4, pad.name, "bold mid")
         paper.text(x, y + 5.2, f"{pad.chip} {pad.electrode}", "small mid")

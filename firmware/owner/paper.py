@@ -38,11 +38,12 @@ class Paper:
         self._parts: list[str] = []
 
     def svg(self) -> str:
-        """The whole file; it prints at its true size."""
+        """The whole file. Its page has no margins, so that a browser prints it at its true size."""
         width, height = _n(self.width_mm), _n(self.height_mm)
         head = (
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}mm" height="{height}mm" '
-            f'viewBox="0 0 {width} {height}">\n<title>{escape(self.title)}</title><style>{STYLE}</style>\n'
+            f'viewBox="0 0 {width} {height}">\n<title>{escape(self.title)}</title>'
+            f"<style>@page {{ size: {width}mm {height}mm; margin: 0 }}{STYLE}</style>\n"
             f'<rect width="{width}" height="{height}" fill="#fff"/>'
         )
         return "\n".join([head, *self._parts, "</svg>\n"])

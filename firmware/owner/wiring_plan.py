@@ -241,7 +241,7 @@ class _Plan:
         """MAX98357A (its data sheet, Pin Description): 5 V, three wires of I2S, the speaker between + and -."""
         paper, x = self._paper, 226.0
         paper.box(x, 41, 37, 29, "box", radius=1.5)
-        paper.text(x + 10, 62, "MAX98357A", "head")
+        paper.text(x + 10, 67.5, "MAX98357A", "head")
         clock, frame, data = (PIN_OF[gpio] for gpio in (I2S_CLOCK, I2S_FRAME, I2S_DATA))
         below = _row_y(40) + 6
         wires = {

@@ -177,9 +177,47 @@ def test_a_disturbance_in_mid_contact_makes_no_second_grip(board: Board) -> None
     assert len(grips) == 1
 
 
-def test_a_stuck_bus_is_opened_anew(board: Board) -> None:
+@pytest.mark.parametrize("arbitrates", [True, False])
+def test_a_bus_that_a_chip_holds_is_clocked_free(
+    board: Board, caplog: pytest.LogCaptureFixture, arbitrates: bool
+) -> None:
+    board.mock.emulated_bus.arbitrates = arbitrates
     board.mock.emulated_bus.inject(Disturbance.STUCK_SDA)
+    board.run(2.5)  # where zeros are read it takes the next look at a chip's health
+    assert board.states() == ALL_OK
+    assert "was stuck: SDA was held low, clock pulses and a STOP have freed it" in caplog.text
+    board.hands.place(Figure.RED, "beach-s")
     board.run(1.0)
+    assert len(board.contact()) == 1
+
+
+def test_a_short_circuit_of_the_bus_is_named_by_every_chip_and_found_to_be_gone(board: Board) -> None:
+    board.mock.emulated_bus.inject(Disturbance.SHORTED_SDA)
+    board.run(3.0)
+    assert board.states() == [ChipState.LOST] * 3
+    for fault in board.board.faults():
+        assert "is stuck: SDA is held low" in fault.text
+        assert "switch the power off and on" in fault.text
+    board.mock.emulated_bus.clear()
+    board.run(10.0)
+    assert board.states() == ALL_OK
+
+
+def test_a_chip_that_does_not_hold_what_is_written_gets_a_soft_reset(board: Board) -> None:
+    chip = board.mock.chips[COAST_CHIP]
+    write = chip.write
+    confused = True
+
+    def write_confused(message: bytes) -> None:
+        nonlocal confused
+        if message == b"\x80\x63":
+            confused = False
+        write(bytes((message[0], message[1] ^ 1)) + message[2:] if confused and len(message) > 2 else message)
+
+    chip.write = write_confused  # type: ignore[method-assign]
+    chip.power_on_reset()
+    board.run(3.0)
+    assert not confused
     assert board.states() == ALL_OK
 
 

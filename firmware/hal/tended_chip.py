@@ -135,6 +135,7 @@ class TendedChip:
                     self._mpr121.start()
                     self._started = True
             except BusError as error:
+                self._started = self._settled = False  # the next try begins with a soft reset
                 self._lose(error, now)
             else:
                 self.state = ChipState.RECOVERING

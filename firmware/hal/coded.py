@@ -41,46 +41,55 @@ MEASUREMENTS = 3
 """Each rail's level is the median of so many."""
 
 REST_S = 0.15
-"""A rail's rest is what it showed so long before, if nothing has been touched since: a hand on its way is no rest."""
+"""What the rails showed so long before a field was touched is their rest: a hand on its way is none."""
+
+FLICKER_S = 0.3
+"""A field that is touched again so soon has been held all the time, as far as its rest goes."""
+
+HISTORY = 50
+"""So many measurements are remembered: a second's, when each poll measures."""
 
 BADGE_S = 15.0
 """A colour pad speaks for the next grip within so many seconds."""
 
 
 class Rails:
-    """The rails' levels, and their rest: with all figures that stand on the board."""
+    """What the rails rise by with a grip: their change since just before the field was touched.
+
+    What other figures do to them where they stand does not count, and neither does a figure that nobody can tell from a
+    held one: on a weak return a hand adds little to what the rings beside the foot do.
+    """
 
     def __init__(self) -> None:
-        self._recent: dict[Rail, deque[float]] = {rail: deque(maxlen=MEASUREMENTS) for rail in Rail}
-        self._rest_pf: dict[Rail, float] = {}
-        self._perhaps: tuple[float, dict[Rail, float]] | None = None
+        self._recent: deque[tuple[float, Mapping[Rail, float]]] = deque(maxlen=HISTORY)
+        self._rest_pf: dict[str, Mapping[Rail, float]] = {}
+        """By field: the rails' levels before it was touched."""
+        self._released_s: dict[str, float] = {}
 
-    def measure(self, levels_pf: Mapping[Rail, float], now: float, *, at_rest: bool) -> None:
-        """Take all rails' levels; `at_rest`: nothing is touched anywhere. `now` in seconds."""
-        for rail, level_pf in levels_pf.items():
-            self._recent[rail].append(level_pf)
-        if not at_rest:
-            self._perhaps = None
-        elif self._perhaps is None:
-            self._perhaps = now, dict(levels_pf)
-        elif now - self._perhaps[0] >= REST_S:
-            self._rest_pf = self._perhaps[1]
-            self._perhaps = now, dict(levels_pf)
+    def measure(self, levels_pf: Mapping[Rail, float], now: float) -> None:
+        """Take all rails' levels; `now` in seconds."""
+        self._recent.append((now, levels_pf))
 
-    def disturb(self) -> None:
-        """A figure may have been moved: the rest must be measured anew."""
-        self._perhaps = None
+    def follow(self, fields: frozenset[str], now: float) -> None:
+        """Take the fields that are touched now."""
+        for field in fields:
+            self._released_s.pop(field, None)
+            if field not in self._rest_pf and (rest_pf := self._before(now - REST_S)):
+                self._rest_pf[field] = rest_pf
+        for field in self._rest_pf.keys() - fields:
+            if now - self._released_s.setdefault(field, now) >= FLICKER_S:
+                del self._rest_pf[field], self._released_s[field]
 
-    @property
-    def settled(self) -> bool:
-        """Whether the rest is the present one: nothing has been touched since it was measured."""
-        return bool(self._rest_pf) and self._perhaps is not None
+    def _before(self, time_s: float) -> Mapping[Rail, float]:
+        return next((levels for measured_s, levels in reversed(self._recent) if measured_s <= time_s), {})
 
-    def rises_pf(self) -> dict[Rail, float]:
-        """How far each rail is above its rest; empty while that is not known."""
-        if not self._rest_pf:
-            return {}
-        return {rail: median(self._recent[rail]) - rest_pf for rail, rest_pf in self._rest_pf.items()}
+    def rises_pf(self) -> dict[str, dict[Rail, float]]:
+        """By field: how far each rail is above its level before that field was touched."""
+        last = [levels for _, levels in self._recent][-MEASUREMENTS:]
+        return {
+            field: {rail: median(levels[rail] for levels in last) - before_pf for rail, before_pf in rest_pf.items()}
+            for field, rest_pf in self._rest_pf.items()
+        }
 
 
 class RailFigures:

@@ -75,7 +75,7 @@ class Standing:
 STANDING = Standing(2.0, 0.65)
 """At most its metal's 1.7 pF, whatever is in its foot."""
 
-STANDING_ON_RINGS = Standing(12.0, 0.93)
+STANDING_ON_RINGS = Standing(12.0, 0.95)
 """Its foot couples the centre to the rings beside it, of 15 pF each: 8 pF with one, 11.5 pF with three; estimate."""
 
 
@@ -86,8 +86,8 @@ class PadReading:
     touches: frozenset[Touch] = frozenset()
     fields: frozenset[str] = frozenset()
     rise_pf: Mapping[str, float] = field(default_factory=dict)
-    rails_pf: Mapping[Rail, float] = field(default_factory=dict)
-    """How far each rail is above rest, where the board has rails."""
+    rails_pf: Mapping[str, Mapping[Rail, float]] = field(default_factory=dict)
+    """By field: how far each rail has risen since that field was touched, where the board has rails."""
     badge: Figure | None = None
     """The figure whose colour pad is held or was touched just now, where the board has such pads."""
 
@@ -224,7 +224,7 @@ class Contacts:
             return None
         self.answered = True
         self._pair = None
-        measured = GripReading(name, rise_pf, reading.rails_pf, reading.badge)
+        measured = GripReading(name, rise_pf, reading.rails_pf.get(name, {}), reading.badge)
         return Grip(name, touch, self._reader.likelihood(measured))
 
     def _gripped(self, now: float) -> list[str]:

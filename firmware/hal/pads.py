@@ -173,14 +173,16 @@ class Pads:
 
     def _reading(self, now: float, closely: bool) -> PadReading:
         taken = [station.take(now) for station in self._stations]
-        if any(released for _, released in taken):
-            self._rails.disturb()
         if (count := sum(bits.bit_count() for bits, _ in taken)) > SWARM:
             log.warning("%d pads touched at once: ignored", count)
             for station, (bits, _) in zip(self._stations, taken, strict=True):
                 station.ignore(bits, now)
         touches, fields, badges = self._names()
         self._follow_badges(badges, now)
+        if (rails := self._rail_station) is not None:
+            self._rails.follow(fields, now)
+            if any(released for _, released in taken):
+                rails.measure_s = now + AFTER_RELEASE_S
         closely = closely and bool(touches)
         rise_pf: dict[str, float] = {}
         for station, (bits, _) in zip(self._stations, taken, strict=True):
@@ -188,11 +190,10 @@ class Pads:
             if bits:
                 station.closely_until_s = now + NEW_S
             due = closely or now < station.closely_until_s or now >= station.measure_s
-            if (held or (closely and fields and station.rails)) and due and self._measure(station, now):
+            if (held or station is rails) and due and self._measure(station, now):
                 station.measure_s = now + GLANCE_S
                 rise_pf.update(station.rises_pf(held))
-        rails_pf = self._rails.rises_pf() if self._rail_station and closely else {}
-        return PadReading(touches, fields, rise_pf, rails_pf, self.badges.badge(now))
+        return PadReading(touches, fields, rise_pf, self._rails.rises_pf() if closely else {}, self.badges.badge(now))
 
     def _measure(self, station: _Station, now: float) -> bool:
         """Measure a chip; False if it could not be done."""
@@ -200,7 +201,7 @@ class Pads:
             return False
         if station.rails:
             levels_pf = {rail: station.chip.levels.now_pf[electrode] for rail, electrode in station.rails}
-            self._rails.measure(levels_pf, now, at_rest=self._at_rest())
+            self._rails.measure(levels_pf, now)
         return True
 
     def _names(self) -> tuple[frozenset[Touch], frozenset[str], frozenset[Figure]]:
@@ -249,8 +250,6 @@ class Pads:
             self._stations[turn].chip.check(now)
         if self._slot % DRIFT_SLOTS == DRIFT_SLOT:
             self._measure(self._stations[self._slot // DRIFT_SLOTS % len(self._stations)], now)
-        elif self._rail_station and not self._rails.settled and self._at_rest():
-            self._measure(self._rail_station, now)
         for station in self._stations:
             if not station.mask & station.field_bits and station.measure_s <= now:
                 station.measure_s = float("inf")

@@ -19,6 +19,7 @@ from firmware.audio.pack import load_pack, packs_folder
 from firmware.audio.player import SilentPlayer
 from firmware.balance.command import add_balance_command
 from firmware.catalogue import load, sounds_folder
+from firmware.check.command import add_check_command
 from firmware.owner.command import add_owner_commands
 from firmware.terms import Say, Sound, VolcanoError
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from firmware.loop import Loop, Supervisor
     from firmware.page.server import PageServer
     from firmware.terms import Figure
+    from firmware.workshop import Surroundings as WorkshopSurroundings
 
 UNUSABLE = 2
 """Exit status for wrong input, as of a shell's own commands."""
@@ -50,6 +52,7 @@ examples:
   volcano console                     type "button", then "white beach-s explore"
   volcano console --json < script     the same for programs
   volcano replay FILE                 play a recorded game again and compare
+  volcano check                       look at a board's chips, pads, lights, button and sound
   volcano sounds build                make the voices and sounds that are missing
   volcano run                         on the board; systemd does this
 
@@ -131,6 +134,7 @@ def _parser() -> argparse.ArgumentParser:
     add_sounds_command(commands, Surroundings(("de", "en"), load, voices_file, time.monotonic, time.sleep))
 
     add_balance_command(commands, time.monotonic)
+    add_check_command(commands, _surroundings)
 
     replay = _command(commands, "replay", _replay, "play a recorded game again and compare, event by event")
     replay.add_argument("file", type=Path, metavar="FILE", help="a journal")
@@ -156,6 +160,23 @@ docs/console.md describes every command, event, cue and draw.
 def voices_file() -> Path:
     """Who speaks how; beside the catalogues."""
     return sounds_folder() / "voices.toml"
+
+
+def _surroundings() -> WorkshopSurroundings:
+    """What the commands for a board on the bench need."""
+    from firmware.audio.mixer import MixerPlayer  # noqa: PLC0415 - each command loads its own
+    from firmware.workshop import Surroundings  # noqa: PLC0415
+
+    return Surroundings(
+        load,
+        lambda: load_pack(packs_folder()),
+        lambda configuration, pack: MixerPlayer(
+            pack, time.monotonic, card=configuration.card, buffer=configuration.buffer
+        ),
+        time.monotonic,
+        time.sleep,
+        lambda: time.strftime("%Y-%m-%dT%H:%M:%S%z"),
+    )
 
 
 def _command(commands: Any, name: str, run: Callable[[argparse.Namespace], int], text: str) -> argparse.ArgumentParser:

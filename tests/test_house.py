@@ -52,8 +52,9 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "page": ("terms", "config", "catalogue", "game.registry", "page"),
     "loop": (*STAGE, "console", "hal.ports", "audio.player"),  # the page's rows are the console's
     "console": (*STAGE, "hal.ports", "audio.player"),
-    "check": (*STAGE, "hal", "audio"),
-    "calibrate": (*STAGE, "hal", "audio"),
+    "workshop": ("terms", "config", "catalogue", "game.registry", "hal", "audio"),
+    "check": ("terms", "config", "game.registry", "hal", "audio", "workshop", "check"),
+    "calibrate": ("terms", "config", "hal", "audio", "workshop", "check", "calibrate"),
     "service": ("terms", "config", "game.kernel", "game.registry", "hal.wiring"),
     "owner": (*GAME, "game", "owner", "hal.wiring", "page.drawing"),  # wires and island are drawn
     "balance": ("terms", "catalogue", "console", "game.insel", "game.registry", "balance"),

@@ -195,8 +195,8 @@ def _chip(row: Mapping[str, Any]) -> ChipWiring:
 
 
 def _poll(row: Mapping[str, Any], before: float) -> Poll:
-    if not (t := float(row["t"])) > before:
-        raise ValueError(f"t must rise from line to line, is {t} after {before}")
+    if not (t := float(row["t"])) >= before:
+        raise ValueError(f"t must not fall from line to line, is {t} after {before}")
     sizes = dict((MEASURED, SETUP))
     chips: dict[int, Blocks | None] = {}
     for address, blocks in row["chips"].items():

@@ -1,0 +1,171 @@
+"""The command `volcano check`: wiring and health of a board, first by itself, then pad by pad with the restorer."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from firmware.terms import VolcanoError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from firmware.check.inspection import Inspection, Inspector
+    from firmware.workshop import Bench, Surroundings
+
+EPILOG = """\
+First every bus, chip, pad, light, button, speaker and battery is looked at: take figures and hands off the board, and
+watch the lights. Then, on a terminal, a table shows every pad as it is now: touch one after the other. q ends it.
+
+One line is printed for each fault, with what to check. Exit status: 0 all is well, 1 there are faults, 2 wrong input.
+The running volcano holds the board; stop it before: sudo systemctl stop volcano
+"""
+
+
+def add_bench_options(parser: argparse.ArgumentParser) -> None:
+    """The options that every command for a board on the bench has."""
+    parser.add_argument("--mock", action="store_true", help="over emulated chips")
+    parser.add_argument("--config", type=Path, metavar="FILE", help="configuration (default: as for volcano run)")
+    parser.add_argument("--state-dir", type=Path, metavar="DIR", help="where the calibration is kept")
+
+
+def add_check_command(commands: Any, around: Callable[[], Surroundings]) -> None:
+    """Add ``check`` to the subparsers of the command line; it returns an exit status."""
+    text = "the board's wiring and health: chips, pads, lights, button, sound; then every pad as it is touched"
+    parser = commands.add_parser(
+        "check",
+        help=text,
+        description=f"{text[0].upper()}{text[1:]}.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_bench_options(parser)
+    parser.add_argument("--json", action="store_true", help="one JSON object instead of text, and no table")
+    parser.add_argument("--report", type=Path, metavar="FILE", help="write all that a bug report needs to FILE")
+    parser.add_argument("--trace", type=Path, metavar="FILE", help="record what the chips read to FILE")
+    parser.add_argument(
+        "--seconds", type=float, metavar="N", help="watch contacts for N seconds afterwards, also without a terminal"
+    )
+    parser.add_argument(
+        "--replay", type=Path, metavar="FILE", help="tell the contacts in a recorded trace; no board is touched"
+    )
+    parser.set_defaults(command=lambda options: check(options, around()))
+
+
+def check(options: argparse.Namespace, around: Surroundings) -> int:
+    """Run the command; the exit status."""
+    if options.seconds is not None and not 0 <= options.seconds < float("inf"):
+        raise VolcanoError(f"--seconds: must be 0 or more, is {options.seconds:g}")
+    if options.replay:
+        return _replay(options, around)
+    from firmware.workshop import Bench  # noqa: PLC0415 - whoever plays needs none of all this
+
+    bench = Bench(options, around)
+    try:
+        with _tracing(options, bench) as each_poll, bench.terminal.unbuffered():
+            return _check(options, bench, each_poll)
+    finally:
+        bench.close()
+
+
+def _check(options: argparse.Namespace, bench: Bench, each_poll: Callable[[float], None]) -> int:
+    from firmware.check.inspection import Inspector  # noqa: PLC0415 - a replay needs none of it
+    from firmware.check.report import as_json, report  # noqa: PLC0415
+
+    seen: list[str] = []
+
+    def tell(part: str, line: str) -> None:
+        seen.append(f"{part:<12} {line}")
+        if not options.json:
+            bench.terminal.write(f"{seen[-1]}\n")
+
+    if not options.json:
+        bench.terminal.write("Take figures and hands off the board, and watch the lights.\n")
+    inspector = Inspector(bench, tell, each_poll)
+    found = inspector.inspect()
+    if not options.json and (bench.terminal.interactive or options.seconds):
+        _watch(options.seconds, bench, inspector, each_poll)
+    if options.report:
+        _write(options.report, report(bench, found, seen))
+    if options.json:
+        bench.terminal.write(json.dumps(as_json(bench, found), ensure_ascii=False) + "\n")
+    else:
+        _conclude(bench, found)
+    return 1 if found.findings else 0
+
+
+def _conclude(bench: Bench, found: Inspection) -> None:
+    count = len(found.findings)
+    bench.terminal.write("no faults\n" if not count else f"{count} {'fault' if count == 1 else 'faults'}:\n")
+    for finding in found.findings:
+        bench.terminal.write(f"{finding.text}\n")
+
+
+def _watch(seconds: float | None, bench: Bench, inspector: Inspector, each_poll: Callable[[float], None]) -> None:
+    """The table on a terminal; elsewhere a line for each contact."""
+    from firmware.check.live import LiveTable, contact_words  # noqa: PLC0415 - a replay needs the words only
+
+    terminal, hardware = bench.terminal, bench.hardware
+    table = LiveTable(terminal, inspector.gauge, hardware.touch.pads.chips) if terminal.interactive else None
+    with contextlib.suppress(KeyboardInterrupt):
+        for now, grip in bench.polls(seconds):
+            each_poll(now)
+            if table is not None:
+                table.update(now, grip, pressed=hardware.button.is_pressed())
+            elif grip is not None:
+                terminal.write(f"contact      {contact_words(grip)}\n")
+            if terminal.key() == "q":
+                break
+
+
+@contextlib.contextmanager
+def _tracing(options: argparse.Namespace, bench: Bench) -> Iterator[Callable[[float], None]]:
+    from firmware.hal.trace import TraceRecorder  # noqa: PLC0415
+
+    if not options.trace:
+        yield lambda now: None  # noqa: ARG005 - nobody writes
+        return
+    try:
+        with options.trace.open("w", encoding="utf-8") as file:
+            recorder = TraceRecorder(
+                bench.hardware.bus,
+                bench.wired,
+                lambda line: file.write(f"{line}\n"),
+                source="emulated" if bench.mock else "board",
+                about=f"volcano check, {bench.around.date()}",
+            )
+            yield recorder.record
+    except OSError as error:
+        raise VolcanoError(f"{options.trace}: cannot be written: {error.strerror}") from error
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise VolcanoError(f"{path}: cannot be written: {error.strerror}") from error
+
+
+def _replay(options: argparse.Namespace, around: Surroundings) -> int:
+    from firmware.check.live import contact_words  # noqa: PLC0415
+    from firmware.game.registry import load_title  # noqa: PLC0415
+    from firmware.hal.trace import read_trace, replay  # noqa: PLC0415
+    from firmware.hal.wiring import load_wiring  # noqa: PLC0415
+
+    trace = read_trace(options.replay)
+    terminal = around.terminal()
+    contacts = list(replay(trace, load_wiring(None, load_title().fields)))
+    if options.json:
+        rows = [
+            {"t": t, "field": grip.field, "touch": grip.touch, "likelihood": grip.likelihood} for t, grip in contacts
+        ]
+        terminal.write(json.dumps({"source": trace.source, "about": trace.about, "contacts": rows}) + "\n")
+        return 0
+    terminal.write(f"{options.replay}: {trace.source}; {trace.about}\n")
+    for t, grip in contacts:
+        terminal.write(f"{t:9.3f}  {contact_words(grip)}\n")
+    terminal.write(f"{len(contacts)} contacts in {len(trace.polls)} polls\n")
+    return 0

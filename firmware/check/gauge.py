@@ -1,0 +1,159 @@
+"""What the chips read, seen beside the driver: every pad in counts and picofarads, with its noise.
+
+A check must not believe the driver whose board it checks: charges, baselines and readings are taken from the chips'
+own registers. Reading them changes nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from statistics import fmean, pstdev
+from typing import TYPE_CHECKING, Any
+
+from firmware.hal import registers as reg
+from firmware.hal.mpr121 import Charge, Snapshot
+from firmware.hal.wiring import HIGHEST_ADDRESS, LOWEST_ADDRESS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from firmware.hal.bus import Bus
+    from firmware.hal.wiring import ChipWiring
+
+VDD = 3.3
+"""Supply in volts; a reading in picofarads is as wrong as this is."""
+
+MOST_READINGS = 200
+"""Four seconds of polls: what noise is told from."""
+
+KINDS = ("Touch field", "field", "rail", "colour pad")
+
+
+@dataclass(frozen=True, slots=True)
+class PadReading:
+    """One pad as it is now. `counts` and `pf` are means over the last readings, `noise_counts` their deviation."""
+
+    pad: str
+    kind: str
+    electrode: int
+    counts: float
+    noise_counts: float
+    baseline: int
+    pf: float
+    touched: bool
+    out_of_range: bool
+    charge: Charge
+
+
+@dataclass(slots=True)
+class ChipGauge:
+    """One chip: its readings so far, newest last, and its other registers."""
+
+    wiring: ChipWiring
+    snapshots: list[Snapshot] = field(default_factory=list)
+    setup: bytes = b""
+    """0x2B-0x7F."""
+    error: str = ""
+    """Why the last reading failed; empty if it did not."""
+
+    @property
+    def number(self) -> int:
+        """1 to 4, by address, as it is spoken."""
+        return self.wiring.address - LOWEST_ADDRESS + 1
+
+    def charge(self, electrode: int) -> Charge:
+        """What an electrode is charged with: its own values, or the chip's where those are 0 (5.8)."""
+        if not self.setup:
+            return Charge(0, 0)
+        at = self.setup.__getitem__
+        own = Charge(
+            at(reg.CDC - reg.MHDR + electrode), at(reg.CDT - reg.MHDR + electrode // 2) >> electrode % 2 * 4 & 7
+        )
+        return Charge(own.cdc or at(reg.AFE1 - reg.MHDR) & 0x3F, own.cdt or at(reg.AFE2 - reg.MHDR) >> 5)
+
+    def pads(self) -> list[PadReading]:
+        """Every wired pad, by electrode; empty if nothing has been read."""
+        if not self.snapshots:
+            return []
+        newest = self.snapshots[-1]
+        wiring = self.wiring
+        tables: tuple[Mapping[Any, int], ...] = (wiring.touches, wiring.fields, wiring.rails, wiring.badges)
+        readings = []
+        for kind, table in zip(KINDS, tables, strict=True):
+            for pad, electrode in table.items():
+                counts = [snapshot.filtered[electrode] for snapshot in self.snapshots]
+                mean, charge = fmean(counts), self.charge(electrode)
+                reading = PadReading(
+                    pad=str(pad),
+                    kind=kind,
+                    electrode=electrode,
+                    counts=mean,
+                    noise_counts=pstdev(counts),
+                    baseline=newest.baseline[electrode],
+                    pf=picofarad(charge, mean),
+                    touched=bool(newest.touched >> electrode & 1),
+                    out_of_range=bool(newest.out_of_range >> electrode & 1),
+                    charge=charge,
+                )
+                readings.append(reading)
+        return sorted(readings, key=lambda reading: reading.electrode)
+
+    def pf(self, electrode: int) -> float:
+        """An electrode at the newest reading, nan if there is none."""
+        if not self.snapshots:
+            return math.nan
+        return picofarad(self.charge(electrode), self.snapshots[-1].filtered[electrode])
+
+
+def picofarad(charge: Charge, counts: float) -> float:
+    """Capacitance by AN3889; infinite at 0 counts."""
+    return charge.picocoulomb * 1024 / (VDD * counts) if counts > 0 else math.inf
+
+
+class Gauge:
+    """All chips of a board."""
+
+    def __init__(self, bus: Bus, chips: Sequence[ChipWiring]) -> None:
+        self._bus = bus
+        self.chips = [ChipGauge(chip) for chip in chips]
+
+    def read(self) -> None:
+        """One reading of every chip; a chip that does not answer, or has just been reset, keeps what it had."""
+        for chip in self.chips:
+            try:
+                registers = self._read(chip.wiring.address, 0, reg.TL + 1)
+            except OSError as error:
+                chip.error = str(error)
+                continue
+            chip.error = ""
+            chip.setup = registers[reg.MHDR :]
+            snapshot = Snapshot.decode(registers[: reg.SNAPSHOT_SIZE])
+            if any(snapshot.filtered):
+                chip.snapshots = [*chip.snapshots[1 - MOST_READINGS :], snapshot]
+
+    def forget(self) -> None:
+        """Begin anew: what was read while chips started is no noise."""
+        for chip in self.chips:
+            chip.snapshots.clear()
+
+    def strangers(self) -> list[int]:
+        """Addresses of the MPR121 at which something answers that the wiring does not know."""
+        known = [chip.wiring.address for chip in self.chips]
+        return [
+            address
+            for address in range(LOWEST_ADDRESS, HIGHEST_ADDRESS + 1)
+            if address not in known and self._answers(address)
+        ]
+
+    def _answers(self, address: int) -> bool:
+        try:
+            self._read(address, 0, 1)
+        except OSError:
+            return False
+        return True
+
+    def _read(self, address: int, first: int, size: int) -> bytes:
+        values = bytearray(size)
+        self._bus.writeto_then_readfrom(address, bytes((first,)), values)
+        return bytes(values)

@@ -1,0 +1,267 @@
+"""The automatic part of `volcano check`: bus, chips, pads, lights, button, speaker, battery, supply."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from firmware.check.gauge import Gauge
+from firmware.terms import SYMBOLS, Part, Say, Sound, SoundName, Symbols
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from firmware.audio.pack import Pack
+    from firmware.check.gauge import ChipGauge, PadReading
+    from firmware.hal.wiring import Wiring
+    from firmware.terms import Fault
+    from firmware.workshop import Bench
+
+SETTLE_S = 0.6
+"""Chips are up after a tenth of a second, one that needs a second try after a half."""
+LISTEN_S = 1.0
+"""Fifty readings: enough to tell a noise of one count from one of three."""
+LIGHT_S = 0.4
+"""Long enough to see which light it is."""
+SOUND_S = 6.0
+"""The harp takes 2.5 seconds; after so long it does not come to its end."""
+
+LOOSE_PF = 15.0
+"""An electrode's pin has up to 15 pF of its own (data sheet, electrical characteristics): less hangs on no wire."""
+NOISY_COUNTS = 3.0
+"""A quiet board has one to two counts of noise; the least threshold is four."""
+
+UNDER_VOLTAGE = {
+    0: "the Pi's supply is too low now: check the adapter or batteries, the regulator and its wires",
+    16: "the Pi's supply has been too low since it was switched on: check the adapter or batteries, the regulator"
+    " and its wires, and whether it happens when the speaker is loud",
+}
+"""Bits of `vcgencmd get_throttled` (Raspberry Pi documentation, vcgencmd)."""
+HOT = {3: "the Pi is too hot now", 19: "the Pi has been too hot since it was switched on"}
+
+LANGUAGES = {"de": "German", "en": "English"}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that does not work: which part, which one of its kind, and one line with the remedy."""
+
+    part: str
+    name: str
+    text: str
+
+    @classmethod
+    def of(cls, fault: Fault) -> Finding:
+        """As the hardware tells it."""
+        return cls(str(fault.part), fault.name, fault.text)
+
+
+@dataclass(slots=True)
+class Inspection:
+    """What was found."""
+
+    chips: list[ChipGauge] = field(default_factory=list)
+    states: dict[int, str] = field(default_factory=dict)
+    """How the driver fares with each chip, by address."""
+    strangers: list[int] = field(default_factory=list)
+    lights: dict[str, bool] = field(default_factory=dict)
+    """Whether each light's pin could be driven; only an eye can see whether it shone."""
+    button_pressed: bool = False
+    battery_low: bool = False
+    battery_volts: float | None = None
+    battery_source: str = ""
+    supply: str | None = None
+    """What `vcgencmd get_throttled` says; None where there is no such program."""
+    clips: int = 0
+    clips_missing: int = 0
+    calibration: str = ""
+    findings: list[Finding] = field(default_factory=list)
+
+    @property
+    def pads(self) -> list[tuple[ChipGauge, PadReading]]:
+        """Every pad that was read, with its chip."""
+        return [(chip, pad) for chip in self.chips for pad in chip.pads()]
+
+    def add(self, part: str, name: str, text: str) -> None:
+        """Something does not work."""
+        self.findings.append(Finding(part, name, text))
+
+
+class Inspector:
+    """Looks at a board. `tell` hears a word and a line for each part; `each_poll` the time of each poll."""
+
+    def __init__(self, bench: Bench, tell: Callable[[str, str], None], each_poll: Callable[[float], None]) -> None:
+        self.bench = bench
+        self.gauge = Gauge(bench.hardware.bus, bench.wired.chips)
+        self.found = Inspection(chips=self.gauge.chips)
+        self._tell = tell
+        self._each_poll = each_poll
+        self._always_pressed = True
+
+    def inspect(self) -> Inspection:
+        """Everything that can be seen without hands; takes some eight seconds."""
+        self.bench.hardware.battery.is_low()  # weak is what has been weak for a while
+        self._touch()
+        self._lights()
+        self._sound()
+        self._button_and_battery()
+        self._supply()
+        self._calibration()
+        return self.found
+
+    def _run(self, seconds: float, *, read: bool = False) -> None:
+        for now, _ in self.bench.polls(seconds):
+            self._each_poll(now)
+            self._always_pressed &= self.bench.hardware.button.is_pressed()
+            if read:
+                self.gauge.read()
+
+    # --- chips and pads
+
+    def _touch(self) -> None:
+        found, touch = self.found, self.bench.hardware.touch
+        self._run(SETTLE_S)
+        self.gauge.read()
+        self.gauge.forget()
+        self._run(LISTEN_S, read=True)
+        found.states = {chip.address: chip.state.value for chip in touch.pads.chips}
+        found.strangers = self.gauge.strangers()
+        found.findings += map(Finding.of, touch.faults())
+        named = {finding.name for finding in found.findings if finding.part == Part.PAD}
+        answering = sum(not chip.error for chip in found.chips)
+        self._tell("bus", f"I2C bus {self.bench.wired.bus}: {answering} of {len(found.chips)} chips answer")
+        for chip in found.chips:
+            self._chip(chip, named)
+        for address in found.strangers:
+            text = f"a chip answers at 0x{address:02X} that the wiring file does not name: check the ADDR wires"
+            found.add(Part.CHIP, f"0x{address:02X}", text)
+
+    def _chip(self, chip: ChipGauge, named: set[str]) -> None:
+        wiring = chip.wiring
+        name = f"{wiring.name} at 0x{wiring.address:02X}"
+        if chip.error or not chip.snapshots:
+            self._tell(f"chip {chip.number}", f"{name}: {chip.error or 'measures nothing'}")
+            return
+        pads = chip.pads()
+        touched = [pad.pad for pad in pads if pad.touched]
+        for pad in pads:
+            where = f"pad {pad.pad} (MPR121 {wiring.name!r} at 0x{wiring.address:02X}, electrode {pad.electrode})"
+            if pad.pad in named:
+                continue
+            if pad.pf < LOOSE_PF:
+                text = f"{where} has only {pad.pf:.1f} pF, as without a wire: check the wire and its joints"
+                self.found.add(Part.PAD, pad.pad, text)
+            elif pad.noise_counts > NOISY_COUNTS and not pad.touched:
+                text = f"{where} is noisy, {pad.noise_counts:.1f} counts: check ground, supply and what runs beside it"
+                self.found.add(Part.PAD, pad.pad, text)
+        levels, noise = [pad.pf for pad in pads], max(pad.noise_counts for pad in pads)
+        text = f"{name}: {len(pads)} pads of {min(levels):.0f} to {max(levels):.0f} pF, noise {noise:.1f} counts"
+        self._tell(f"chip {chip.number}", text + (f"; touched: {', '.join(touched)}" if touched else ""))
+
+    # --- the other parts
+
+    def _lights(self) -> None:
+        lights = self.bench.hardware.lights
+        self._tell("lights", f"watch them: {', '.join(SYMBOLS)}")
+        for symbol in SYMBOLS:
+            lights.show(Symbols((symbol,)))
+            self._run(LIGHT_S)
+        lights.show(Symbols())
+        broken = lights.faults()
+        self.found.lights = {symbol: symbol not in [fault.name for fault in broken] for symbol in SYMBOLS}
+        self.found.findings += map(Finding.of, broken)
+
+    def _sound(self) -> None:
+        bench = self.bench
+        pack = bench.around.pack()
+        self._clips(pack)
+        player = bench.player(pack)
+        try:
+            player.play(Sound(SoundName.HARP))
+            ended = False
+            for now, _ in bench.polls(SOUND_S):
+                self._each_poll(now)
+                if player.poll(now):
+                    ended = True
+                    break
+            faults = list(player.faults())
+        finally:
+            player.close()
+        self.found.findings += map(Finding.of, faults)
+        card = "emulated, silent" if bench.mock else bench.configuration.card or "the system's card"
+        if not ended and not faults:
+            self.found.add(Part.SOUND, "", f"{card} does not play to the end: check it with aplay -l and speaker-test")
+        heard = "a harp was played" if ended and not faults else "no sound"
+        clips = f"{self.found.clips - self.found.clips_missing} of {self.found.clips} clips are there"
+        self._tell("sound", f"{card}: {heard}; {clips}")
+
+    def _clips(self, pack: Pack) -> None:
+        language = self.bench.configuration.language
+        lines = self.bench.around.load(language)
+        wanted = [
+            Say(line, args).spoken(text, variant, lines.voice(line, args))
+            for line, args, variant, text in lines.clips()
+        ]
+        found = self.found
+        found.clips = len(wanted)
+        found.clips_missing = sum(pack.find(cue) is None for cue in wanted)
+        effects = sum(pack.find(Sound(name)) is None for name in SoundName)
+        if found.clips_missing or effects:
+            missing = f"{found.clips_missing} of {found.clips} {LANGUAGES[language]} clips and {effects} sounds"
+            found.add(Part.SOUND, "", f"{missing} are missing: make them with: volcano sounds build")
+
+    def _button_and_battery(self) -> None:
+        bench, found = self.bench, self.found
+        button, battery = bench.hardware.button, bench.hardware.battery
+        self._run(SETTLE_S)
+        found.button_pressed = button.is_pressed()
+        found.findings += map(Finding.of, button.faults())
+        if self._always_pressed:
+            text = "the push button is down all the time: is it stuck, or its wire shorted to ground?"
+            found.add(Part.BUTTON, "", text)
+        self._tell("button", "pressed" if found.button_pressed else "not pressed")
+        found.battery_low, found.battery_volts = battery.is_low(), battery.volts()
+        found.findings += map(Finding.of, battery.faults())
+        found.battery_source = battery_source(bench.wired)
+        level = "weak" if found.battery_low else "full" if found.battery_source else "not watched"
+        volts = "" if found.battery_volts is None else f", {found.battery_volts:.2f} V"
+        self._tell("battery", f"{level}{volts} ({found.battery_source or 'nothing for it in the wiring file'})")
+        if found.battery_low:
+            found.add(Part.BATTERY, "", f"the batteries are weak{volts}: change them, or check {found.battery_source}")
+
+    def _supply(self) -> None:
+        answer = self.bench.around.ask(("vcgencmd", "get_throttled"))
+        self.found.supply = answer
+        if answer is None:
+            self._tell("supply", "cannot be asked here (vcgencmd)")
+            return
+        try:
+            bits = int(answer.partition("=")[2], 16)
+        except ValueError:
+            self._tell("supply", f"unknown answer of vcgencmd: {answer}")
+            return
+        low = [text for bit, text in UNDER_VOLTAGE.items() if bits >> bit & 1]
+        for text in low[:1]:
+            self.found.add(Part.BATTERY, "supply", text)
+        seen = [text.partition(":")[0] for text in low] + [text for bit, text in HOT.items() if bits >> bit & 1]
+        self._tell("supply", "; ".join(seen) or "never too low since the Pi was switched on")
+
+    def _calibration(self) -> None:
+        bench = self.bench
+        if bench.calibration_problem:
+            self.found.calibration = "cannot be used"
+            self.found.add("calibration", "", bench.calibration_problem)
+        elif bench.calibration is None:
+            self.found.calibration = "none yet (volcano calibrate)"
+        else:
+            self.found.calibration = f"made {bench.calibration.made}, {len(bench.calibration.pads)} pads"
+            if bench.calibration.absent:
+                self.found.calibration += f", without {', '.join(sorted(bench.calibration.absent))}"
+        self._tell("calibration", self.found.calibration)
+
+
+def battery_source(wiring: Wiring) -> str:
+    """What tells of the batteries; empty if nothing does."""
+    if wiring.battery_low is not None:
+        return f"the signal on GPIO {wiring.battery_low}"
+    return f"channel {wiring.battery_adc.channel} of the MCP3008" if wiring.battery_adc else ""

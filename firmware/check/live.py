@@ -1,0 +1,93 @@
+"""The live table of `volcano check`: a restorer touches pad after pad and sees its name light up."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from firmware.terms import FIGURES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from firmware.check.gauge import Gauge
+    from firmware.hal.tended_chip import TendedChip
+    from firmware.terms import Grip, Likelihood
+    from firmware.workshop import Terminal
+
+DRAWN_EVERY_S = 0.1
+CELL = 39
+"""Characters of a pad: two of them fit on the narrowest terminal, and 29 pads on its 24 lines."""
+
+HOME, CLEAR_LINE, CLEAR_BELOW = "\033[H", "\033[K", "\033[J"
+CLEAR = "\033[2J"
+BRIGHT, FAINT, PLAIN = "\033[7m", "\033[2m", "\033[0m"
+
+
+def figure_words(likelihood: Likelihood) -> str:
+    """Who it may be, the likeliest first: ``white 98 %, red 2 %``; ``unknown`` if all fit alike."""
+    total = sum(likelihood)
+    shares = sorted(((share / total, figure) for share, figure in zip(likelihood, FIGURES, strict=True)), reverse=True)
+    if math.isclose(shares[0][0], shares[-1][0]):
+        return "unknown"
+    return ", ".join(f"{figure} {share:.0%}".replace("%", " %") for share, figure in shares if round(share, 2) > 0)
+
+
+def contact_words(grip: Grip) -> str:
+    """A contact in a line."""
+    return f"{figure_words(grip.likelihood)}; {grip.field}, {grip.touch}"
+
+
+class LiveTable:
+    """Every pad with its picofarads, drawn anew ten times a second."""
+
+    def __init__(self, terminal: Terminal, gauge: Gauge, chips: Sequence[TendedChip]) -> None:
+        self._terminal = terminal
+        self._gauge = gauge
+        self._chips = {chip.address: chip for chip in chips}
+        self._drawn_s = float("-inf")
+        self._last = "none yet; hold a figure by the head and touch a Touch field"
+        self._pressed = False
+        terminal.write(CLEAR)
+
+    def update(self, now: float, grip: Grip | None, *, pressed: bool) -> None:
+        """Take one poll; draw if it is time. `pressed`: the push button is down."""
+        if grip is not None:
+            self._last = contact_words(grip)
+        if now - self._drawn_s >= DRAWN_EVERY_S:
+            self._drawn_s = now
+            self._pressed = pressed
+            self._gauge.read()
+            lines = "".join(f"{line}{CLEAR_LINE}\n" for line in self.lines())
+            self._terminal.write(f"{HOME}{lines}{CLEAR_BELOW}")
+
+    def lines(self) -> list[str]:
+        """The table as it is now: a line for the last contact, the pads in columns, what is not there."""
+        cells, lost = self._cells()
+        columns = max(1, self._terminal.width // CELL)
+        rows = -(-len(cells) // columns)
+        grid = ["".join(cells[number::rows]) for number in range(rows)]
+        button = self._lit("button  down".ljust(12), lit=True) if self._pressed else "button  up  "
+        return [f"last contact: {self._last}", f"{button}  (q ends)", *grid, *lost]
+
+    def _cells(self) -> tuple[list[str], list[str]]:
+        cells: list[str] = []
+        lost: list[str] = []
+        for gauge in self._gauge.chips:
+            address = gauge.wiring.address
+            chip = self._chips[address]
+            if gauge.error:
+                lost.append(f"{gauge.wiring.name} at 0x{address:02X}: {gauge.error}"[: self._terminal.width - 1])
+            for pad, electrode in sorted(gauge.wiring.wires.items(), key=lambda wire: wire[1]):
+                pf = gauge.pf(electrode)
+                touched = bool(chip.mask >> electrode & 1) and not gauge.error
+                rise = pf - chip.levels.idle_pf[electrode]
+                numbers = f"{pf:7.2f} {rise:+7.2f} pF" if math.isfinite(pf) else "      -       - pF"
+                cell = f"{'*' if touched else ' '}{pad:<12.12}{address:02X}.{electrode:<2} {numbers}".ljust(CELL)
+                cells.append(self._lit(cell, lit=touched, faint=bool(gauge.error)))
+        return cells, lost
+
+    def _lit(self, text: str, *, lit: bool, faint: bool = False) -> str:
+        if not self._terminal.colour or not (lit or faint):
+            return text
+        return f"{BRIGHT if lit else FAINT}{text}{PLAIN}"

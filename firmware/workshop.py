@@ -1,0 +1,206 @@
+"""What `volcano check` and `volcano calibrate` share: a board on the bench, and a terminal beside it.
+
+Everything that they need of the world is in `Surroundings`: they can be driven without terminal, clock or board.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol
+
+from firmware.audio.player import SilentPlayer
+from firmware.config import Configuration, load_configuration, state_folder
+from firmware.game.registry import load_title
+from firmware.hal.backends import Hardware, mock_hardware, real_hardware
+from firmware.hal.calibration import FILE_NAME, Calibration, CalibrationError, load_calibration
+from firmware.hal.wiring import Wiring, load_wiring
+from firmware.terms import VolcanoError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator, Sequence
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+    from firmware.audio.pack import Pack
+    from firmware.audio.player import Player
+    from firmware.catalogue import Catalogue
+    from firmware.terms import Grip
+
+OpenBoard = Callable[[Wiring, Callable[[], float], Calibration | None], Hardware]
+
+POLLS_PER_S = 50
+"""As in a game."""
+
+SERVICE = "volcano.service"
+PATIENCE_S = 5.0
+"""No program that is asked takes longer."""
+
+ENTER = "\n"
+ESCAPES = {"\r": ENTER, "\x04": "q"}
+"""What a terminal may send for Enter; the end of the input ends everything, as q does."""
+
+
+class WorkshopError(VolcanoError):
+    """The board cannot be opened for the bench; the text says what to do."""
+
+
+class Terminal(Protocol):
+    """Where the restorer reads and types."""
+
+    interactive: bool
+    """Whether somebody sits there: keys can be read, and what is written can be drawn over."""
+    colour: bool
+    width: int
+
+    def unbuffered(self) -> AbstractContextManager[None]:
+        """While this lasts keys are read one by one, and not shown."""
+
+    def write(self, text: str) -> None:
+        """Write, at once."""
+
+    def key(self) -> str | None:
+        """A key that has been pressed since the last call, None if there was none; `ENTER` for Enter."""
+
+
+class ProcessTerminal:
+    """The terminal of the process, or what stands in its place."""
+
+    def __init__(self) -> None:
+        self.interactive = sys.stdout.isatty() and sys.stdin is not None and sys.stdin.isatty()
+        self.colour = self.interactive and not os.environ.get("NO_COLOR")
+        self.width = os.get_terminal_size().columns if self.interactive else 80
+
+    @contextmanager
+    def unbuffered(self) -> Iterator[None]:
+        """Keys are read one by one, and not shown, while this lasts."""
+        if not self.interactive:
+            yield
+            return
+        import termios  # noqa: PLC0415 - not on every desktop, and only where there is a terminal
+        import tty  # noqa: PLC0415
+
+        before = termios.tcgetattr(sys.stdin)
+        try:
+            tty.setcbreak(sys.stdin)
+            yield
+        finally:
+            termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
+
+    def write(self, text: str) -> None:
+        """Write, at once; a terminal without a sign is no reason to stop."""
+        stream = sys.stdout
+        stream.write(text.encode(stream.encoding, "replace").decode(stream.encoding))
+        stream.flush()
+
+    def key(self) -> str | None:
+        """A key, None if there was none or nobody can type."""
+        if not self.interactive or not select.select([sys.stdin], [], [], 0)[0]:
+            return None
+        typed = os.read(sys.stdin.fileno(), 1).decode("ascii", "replace") or "q"
+        return ESCAPES.get(typed, typed)
+
+
+def ask(words: Sequence[str]) -> str | None:
+    """What a program prints, None if it is not there, fails or takes too long."""
+    try:
+        done = subprocess.run(  # noqa: S603 - the words are ours
+            list(words), capture_output=True, text=True, timeout=PATIENCE_S, check=True, errors="replace"
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip()
+
+
+def _open_mock(wiring: Wiring, clock: Callable[[], float], calibration: Calibration | None) -> Hardware:
+    return mock_hardware(wiring, clock, calibration=calibration).hardware
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the commands need of the rest.
+
+    `clock` in seconds, monotonic; `date` is ISO 8601 of now; `ask` runs a program and gives what it printed, None if it
+    is not there or fails. `open_board` opens this Pi's board, `open_mock` the emulated one of `--mock`.
+    """
+
+    load: Callable[[str], Catalogue]
+    pack: Callable[[], Pack]
+    open_player: Callable[[Configuration, Pack], Player]
+    clock: Callable[[], float]
+    sleep: Callable[[float], None]
+    date: Callable[[], str]
+    terminal: Callable[[], Terminal] = ProcessTerminal
+    ask: Callable[[Sequence[str]], str | None] = ask
+    open_board: OpenBoard = real_hardware
+    open_mock: OpenBoard = _open_mock
+
+
+class Bench:
+    """A board on the bench: its files, and its hardware from when it is first needed.
+
+    Raises:
+        VolcanoError: a file of the owner's is wrong, or the service holds the board.
+    """
+
+    def __init__(self, options: argparse.Namespace, around: Surroundings) -> None:
+        self.mock: bool = options.mock
+        self.around = around
+        self.terminal: Terminal = around.terminal()
+        self.config_file: Path | None = options.config
+        self.configuration = load_configuration(options.config)
+        title = load_title(board=self.configuration.board, tuning=self.configuration.tuning)
+        self.fields = title.fields
+        self.wiring = load_wiring(self.configuration.wiring, self.fields)
+        """As the wiring file says."""
+        self.calibration_file: Path = (options.state_dir or state_folder()) / FILE_NAME
+        self.calibration: Calibration | None = None
+        self.calibration_problem = ""
+        try:
+            self.calibration = load_calibration(self.calibration_file)
+            self.wired = self.calibration.wired(self.wiring) if self.calibration else self.wiring
+            """As the board's map says, if the owner has made one."""
+        except CalibrationError as error:
+            self.calibration, self.calibration_problem, self.wired = None, str(error), self.wiring
+        if not self.mock and self.running():
+            raise WorkshopError(
+                "the volcano is running and holds bus and pins: stop it first: sudo systemctl stop volcano"
+                " (afterwards: sudo systemctl start volcano)"
+            )
+
+    def running(self) -> bool:
+        """Whether the service runs."""
+        return self.around.ask(("systemctl", "is-active", SERVICE)) in ("active", "activating", "reloading")
+
+    @cached_property
+    def hardware(self) -> Hardware:
+        """The board, opened as a game does."""
+        clock = self.around.clock
+        return (self.around.open_mock if self.mock else self.around.open_board)(self.wiring, clock, self.calibration)
+
+    def player(self, pack: Pack) -> Player:
+        """What the voice comes from; the emulated board is silent."""
+        if self.mock:
+            return SilentPlayer(self.around.clock, pack.duration_ms)
+        return self.around.open_player(self.configuration, pack)
+
+    def close(self) -> None:
+        """Give the board back."""
+        if "hardware" in self.__dict__:
+            self.hardware.close()
+
+    def polls(self, seconds: float | None) -> Iterator[tuple[float, Grip | None]]:
+        """Poll the board as a game does for so long, or for ever if None: the time and the contact of each poll."""
+        clock = self.around.clock
+        end = None if seconds is None else clock() + seconds
+        while end is None or clock() < end:
+            now = clock()
+            yield now, self.hardware.poll(now)
+            self.around.sleep(max(0.0, now + 1 / POLLS_PER_S - clock()))

@@ -1,0 +1,524 @@
+"""`volcano check`: what it finds on an emulated board, what it says, and how it is told."""
+
+from __future__ import annotations
+
+import json
+import math
+import platform
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from workplace import DATE, WIRING, Voice, Workplace
+
+from firmware.audio.pack import Pack
+from firmware.check.command import add_check_command
+from firmware.check.live import figure_words
+from firmware.check.report import model
+from firmware.hal.calibration import FILE_NAME, Calibration, save_calibration
+from firmware.hal.emulated_bus import Disturbance
+from firmware.hal.ports import PinError
+from firmware.terms import UNKNOWN, Fault, Figure, Part, Symbol, Touch, VolcanoError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from firmware.hal.backends import MockHardware
+
+COAST_CHIP = 0x5B
+TRACES = Path(__file__).parent / "traces"
+AUTOMATIC_S = 8.0
+"""The automatic part takes less."""
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Workplace:
+    return Workplace(tmp_path)
+
+
+def check(place: Workplace, line: str = "") -> int:
+    return place.run(add_check_command, f"check {line}")
+
+
+def faults(place: Workplace) -> list[str]:
+    lines = place.screen.lines
+    (start,) = [number for number, line in enumerate(lines) if re.fullmatch(r"\d+ faults?:", line)]
+    assert int(lines[start].split()[0]) == len(lines[start + 1 :])
+    return lines[start + 1 :]
+
+
+def has(name: str, place: Workplace) -> str:
+    """The line of a part."""
+    (line,) = [line for line in place.screen.lines if line.startswith(name + " ")]
+    return line
+
+
+# --- a sound board
+
+
+def test_a_sound_board_has_no_faults(place: Workplace) -> None:
+    assert check(place) == 0
+    assert place.screen.lines[-1] == "no faults"
+    assert has("bus", place).endswith("I2C bus 1: 3 of 3 chips answer")
+    assert re.search(r"touch at 0x5A: 10 pads of \d+ to \d+ pF, noise 0.0 counts$", has("chip 1", place))
+    assert has("button", place).endswith("not pressed")
+    assert has("battery", place).endswith("full (the signal on GPIO 27)")
+    assert has("calibration", place).endswith("none yet (volcano calibrate)")
+    assert place.now - 1000 < AUTOMATIC_S
+
+
+def test_every_light_is_lit_in_turn_and_all_are_dark_afterwards(place: Workplace) -> None:
+    seen: list[frozenset[Symbol]] = []
+
+    def look(mock: MockHardware) -> None:
+        if not seen or seen[-1] != mock.lit():
+            seen.append(mock.lit())
+
+    for tenth in range(80):
+        place.at(tenth / 10, look)
+    check(place)
+    assert seen == [frozenset(), *(frozenset({symbol}) for symbol in Symbol), frozenset()]
+
+
+def test_a_harp_is_played(place: Workplace) -> None:
+    assert check(place) == 0
+    assert place.heard == ["harp"]
+    assert place.players[0].closed
+
+
+def test_the_emulated_board_is_silent(place: Workplace) -> None:
+    assert check(place, "--mock") == 0
+    assert place.players == []
+    assert "emulated, silent: a harp was played" in has("sound", place)
+
+
+def test_the_board_is_given_back(place: Workplace) -> None:
+    check(place)
+    assert place.mock
+    before = place.mock.bus.transactions
+    place.mock.hardware.poll(place.now + 1)
+    assert place.mock.bus.transactions == before
+
+
+# --- what is broken
+
+
+def broken(place: Workplace, action: Callable[[MockHardware], object], seconds: float = 0.0) -> list[str]:
+    place.at(seconds, action)
+    assert check(place) == 1
+    return faults(place)
+
+
+def test_a_chip_that_does_not_answer_is_one_fault_with_its_remedy(place: Workplace) -> None:
+    (fault,) = broken(place, lambda mock: mock.emulated_bus.inject(Disturbance.NACK, address=COAST_CHIP))
+    assert "MPR121 'coast' at 0x5B is lost" in fault
+    assert "check SDA, SCL, 3V3 and the ADDR wire" in fault
+    assert "2 of 3 chips answer" in has("bus", place)
+    assert "nothing answers at 0x5B" in has("chip 2", place)
+
+
+def test_a_chip_at_an_address_that_nobody_named_is_told(place: Workplace) -> None:
+    def rewire(mock: MockHardware) -> None:
+        mock.emulated_bus.chips[0x5D] = mock.emulated_bus.chips.pop(COAST_CHIP)
+
+    lost, stranger = broken(place, rewire)
+    assert "'coast' at 0x5B is lost" in lost
+    assert stranger == "a chip answers at 0x5D that the wiring file does not name: check the ADDR wires"
+
+
+def test_a_torn_wire_and_a_short_are_named(place: Workplace) -> None:
+    def damage(mock: MockHardware) -> None:
+        mock.chips[COAST_CHIP].set_pf(2, 0.0)
+        mock.chips[COAST_CHIP].set_pf(5, math.inf)
+
+    torn, shorted = broken(place, damage)
+    assert torn.startswith("pad beach-s (MPR121 'coast' at 0x5B, electrode 2) is out of range: check")
+    assert shorted.startswith("pad statue-n (MPR121 'coast' at 0x5B, electrode 5) is out of range: check")
+
+
+def test_a_pin_without_a_wire_is_named(place: Workplace) -> None:
+    (fault,) = broken(place, lambda mock: mock.chips[COAST_CHIP].set_pf(2, 11.0))
+    assert "pad beach-s (MPR121 'coast' at 0x5B, electrode 2) has only 11.0 pF, as without a wire" in fault
+
+
+def test_noise_is_named_where_it_is(tmp_path: Path) -> None:
+    quiet, noisy = Workplace(tmp_path, noise_counts=1.5, seed=2), Workplace(tmp_path, noise_counts=5.0, seed=2)
+    assert check(quiet) == 0
+    assert re.search(r"noise [12]\.\d counts", has("chip 1", quiet))
+    assert check(noisy) == 1
+    assert len([fault for fault in faults(noisy) if "is noisy, " in fault and "check ground" in fault]) > 20
+
+
+def test_a_hand_on_the_board_is_told_and_is_no_fault(place: Workplace) -> None:
+    place.at(0.4, lambda mock: mock.hands.touch(Touch.FIRE))
+    assert check(place) == 0
+    assert has("chip 1", place).endswith("; touched: fire")
+
+
+def test_a_pin_that_cannot_be_had_is_one_fault_for_each_light(
+    place: Workplace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise PinError("GPIO 5 is busy: is another program using it?")
+
+    monkeypatch.setattr("firmware.hal.gpio._make_light", refuse)
+    assert check(place) == 1
+    assert len([fault for fault in faults(place) if "light on GPIO" in fault and "is busy" in fault]) == 5
+
+
+def test_a_button_that_is_always_down_is_stuck(place: Workplace) -> None:
+    (fault,) = broken(place, lambda mock: mock.press(down=True))
+    assert fault == "the push button is down all the time: is it stuck, or its wire shorted to ground?"
+
+
+def test_a_button_that_is_pressed_for_a_while_is_not(place: Workplace) -> None:
+    place.at(1.0, lambda mock: mock.press(down=True))
+    assert check(place) == 0
+    assert has("button", place).endswith(" pressed")
+
+
+def test_weak_batteries_are_a_fault(place: Workplace) -> None:
+    (fault,) = broken(place, lambda mock: mock.set_battery_low(low=True))
+    assert fault == "the batteries are weak: change them, or check the signal on GPIO 27"
+
+
+@pytest.mark.parametrize(
+    ("answer", "told", "fault"),
+    [
+        ("throttled=0x0", "never too low", None),
+        ("throttled=0x50005", "too low now", "supply is too low now: check the adapter"),
+        ("throttled=0x50000", "since it was switched on", "too low since it was switched on: check the adapter"),
+        ("throttled=0x80008", "too hot now", None),
+        ("nonsense", "unknown answer of vcgencmd: nonsense", None),
+    ],
+)
+def test_the_pi_s_own_word_on_its_supply(place: Workplace, answer: str, told: str, fault: str | None) -> None:
+    place.answers["vcgencmd"] = answer
+    assert check(place) == (1 if fault else 0)
+    assert told in has("supply", place)
+    if fault:
+        assert [line for line in faults(place) if fault in line]
+
+
+def test_without_the_program_the_supply_is_not_asked(place: Workplace) -> None:
+    assert check(place) == 0
+    assert "cannot be asked here" in has("supply", place)
+
+
+def test_missing_clips_are_one_fault(place: Workplace) -> None:
+    place.pack = Pack({})
+    assert check(place) == 1
+    (fault,) = faults(place)
+    assert re.search(r"(\d+) of \1 German clips and 23 sounds are missing: make them with: volcano sounds build", fault)
+
+
+def test_a_sound_card_that_cannot_be_opened_is_its_own_fault(place: Workplace, monkeypatch: pytest.MonkeyPatch) -> None:
+    silent = Fault(Part.SOUND, "", "no sound card: check card under [sound]")
+    monkeypatch.setattr(Voice, "faults", lambda _: [silent])
+    assert check(place) == 1
+    assert faults(place) == [silent.text]
+    assert "no sound" in has("sound", place)
+
+
+def test_a_sound_that_never_ends_is_a_fault(place: Workplace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Voice, "poll", lambda *_: False)
+    assert check(place) == 1
+    (fault,) = faults(place)
+    assert "does not play to the end: check it with aplay -l" in fault
+
+
+# --- calibration
+
+
+def test_the_calibration_s_date_is_told(place: Workplace) -> None:
+    save_calibration(place.folder / FILE_NAME, Calibration("2026-05-01T10:00", absent=frozenset({"ruin-w"})))
+    assert check(place) == 0
+    assert has("calibration", place).endswith("made 2026-05-01T10:00, 0 pads, without ruin-w")
+    assert "9 pads of" in has("chip 3", place)
+
+
+def test_a_damaged_calibration_is_a_fault(place: Workplace) -> None:
+    (place.folder / FILE_NAME).write_text("{}", encoding="utf-8")
+    assert check(place) == 1
+    (fault,) = faults(place)
+    assert FILE_NAME in fault
+    assert "volcano calibrate" in fault
+
+
+def test_a_calibration_for_another_board_is_a_fault(place: Workplace) -> None:
+    save_calibration(place.folder / FILE_NAME, Calibration("2026-05-01T10:00", absent=frozenset({"lagoon"})))
+    assert check(place) == 1
+    (fault,) = faults(place)
+    assert "'lagoon'" in fault
+
+
+# --- who holds the board
+
+
+@pytest.mark.parametrize("state", ["active", "activating"])
+def test_while_the_service_runs_one_line_says_what_to_type(place: Workplace, state: str) -> None:
+    place.answers["systemctl"] = state
+    with pytest.raises(VolcanoError, match="sudo systemctl stop volcano") as refused:
+        check(place)
+    assert "\n" not in str(refused.value)
+    assert place.mock is None, "nothing was opened"
+
+
+def test_the_emulated_board_does_not_care(place: Workplace) -> None:
+    place.answers["systemctl"] = "active"
+    assert check(place, "--mock") == 0
+
+
+# --- the table
+
+
+def touch_two(place: Workplace) -> None:
+    place.at(9.0, lambda mock: mock.hands.place(Figure.WHITE, "beach-s"))
+    place.at(10.0, lambda mock: mock.hands.grip(Figure.WHITE))
+    place.at(10.2, lambda mock: mock.hands.touch(Touch.EXPLORE))
+
+
+def drawn(place: Workplace) -> list[list[str]]:
+    """The table each time it was drawn, without colours."""
+    tables = [text for text in place.screen.written if text.startswith("\x1b[H")]
+    return [re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", text).splitlines() for text in tables]
+
+
+def test_on_a_terminal_a_pad_that_is_touched_lights_up_with_its_name(tmp_path: Path) -> None:
+    place = Workplace(tmp_path, interactive=True)
+    touch_two(place)
+    place.type(12.0, "q")
+    assert check(place) == 0
+    first, last = drawn(place)[0], drawn(place)[-1]
+    assert not [line for line in first if "*" in line]
+    assert re.findall(r"\*([\w-]+)", "\n".join(last)) == ["explore", "beach-s"]
+    assert re.match(r"last contact: white 9\d %.*; beach-s, explore", last[0])
+    assert place.screen.lines[-1] == "no faults"
+
+
+def test_the_table_fits_on_a_terminal_of_80_times_24_and_has_every_pad(tmp_path: Path) -> None:
+    place = Workplace(tmp_path, interactive=True)
+    place.type(9.0, "q")
+    check(place)
+    table = drawn(place)[-1]
+    assert len(table) <= 23
+    assert max(map(len, table)) <= 80
+    assert set(re.findall(r"[ *]([a-z-]+) +5[ABC]\.", "\n".join(table))) == {*WIRING.fields, *Touch}
+
+
+def test_the_rise_of_a_pad_is_shown_in_picofarads(tmp_path: Path) -> None:
+    place = Workplace(tmp_path, interactive=True)
+    place.at(9.0, lambda mock: mock.hands.touch(Touch.FIRE))
+    place.type(9.4, "q")
+    check(place)
+    (cell,) = re.findall(r"\*fire +5A\.5 +([\d.]+) +\+([\d.]+) pF", "\n".join(drawn(place)[-1]))
+    assert place.mock
+    assert float(cell[0]) == pytest.approx(place.mock.hands.pad_pf("fire"), rel=0.03)
+    assert float(cell[1]) > 20
+
+
+def test_a_chip_that_is_lost_shows_no_levels_and_why(tmp_path: Path) -> None:
+    place = Workplace(tmp_path, interactive=True)
+    place.at(0.0, lambda mock: mock.emulated_bus.inject(Disturbance.NACK, address=COAST_CHIP))
+    place.type(9.0, "q")
+    assert check(place) == 1
+    table = "\n".join(drawn(place)[-1])
+    assert re.search(r"beach-s +5B\.2 +- +- pF", table)
+    assert "coast at 0x5B: nothing answers" in table
+
+
+def test_colours_only_where_they_are_wanted(tmp_path: Path) -> None:
+    for colour in (True, False):
+        place = Workplace(tmp_path, interactive=True, colour=colour)
+        touch_two(place)
+        place.type(11.0, "q")
+        check(place)
+        assert any("\x1b[7m*beach-s" in text for text in place.screen.written) is colour
+
+
+def test_the_button_is_shown_down(tmp_path: Path) -> None:
+    place = Workplace(tmp_path, interactive=True)
+    place.at(9.0, lambda mock: mock.press(down=True))
+    place.type(9.5, "q")
+    check(place)
+    assert drawn(place)[-1][1].startswith("button  down")
+
+
+def test_seconds_end_the_table(tmp_path: Path) -> None:
+    place = Workplace(tmp_path, interactive=True)
+    assert check(place, "--seconds 3") == 0
+    assert 3 < place.now - 1000 < AUTOMATIC_S + 3.1
+
+
+def test_ctrl_c_ends_the_table_and_the_faults_are_still_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = Workplace(tmp_path, interactive=True)
+    place.at(0.0, lambda mock: mock.press(down=True))
+
+    def interrupt(_: object) -> None:
+        raise KeyboardInterrupt
+
+    place.at(9.0, interrupt)
+    assert check(place) == 1
+    assert len(faults(place)) == 1
+
+
+def test_without_a_terminal_there_is_no_table_and_the_check_ends_by_itself(place: Workplace) -> None:
+    assert check(place) == 0
+    assert "\x1b" not in "".join(place.screen.written)
+
+
+def test_without_a_terminal_seconds_tell_contacts_by_the_line(place: Workplace) -> None:
+    touch_two(place)
+    assert check(place, "--seconds 5") == 0
+    assert re.search(r"white 9\d %.*; beach-s, explore$", has("contact", place))
+
+
+@pytest.mark.parametrize("seconds", ["-1", "nan", "inf"])
+def test_wrong_seconds_are_refused(place: Workplace, seconds: str) -> None:
+    with pytest.raises(VolcanoError, match="--seconds: must be 0 or more"):
+        check(place, f"--seconds={seconds}")
+
+
+def test_likelihoods_in_words() -> None:
+    assert figure_words(UNKNOWN) == "unknown"
+    assert figure_words((0.0, 0.0, 1.0, 0.0)) == "green 100 %"
+    assert figure_words((0.9, 0.0, 0.05, 0.05)) == "white 90 %, green 5 %, black 5 %"
+
+
+# --- for programs
+
+
+def told(place: Workplace, line: str = "--json") -> dict[str, Any]:
+    check(place, line)
+    (text,) = place.screen.lines
+    row: dict[str, Any] = json.loads(text)
+    return row
+
+
+def test_json_is_one_object_with_everything(place: Workplace) -> None:
+    row = told(place)
+    assert row["well"] is True
+    assert row["faults"] == []
+    assert [(chip["number"], chip["address"], chip["state"]) for chip in row["chips"]] == [
+        (1, "0x5A", "ok"),
+        (2, "0x5B", "ok"),
+        (3, "0x5C", "ok"),
+    ]
+    pads = {pad["pad"]: pad for chip in row["chips"] for pad in chip["pads"]}
+    assert set(pads) == {*WIRING.fields, *Touch}
+    assert place.mock
+    for name, pad in pads.items():
+        assert pad["pf"] == pytest.approx(place.mock.hands.pad_pf(name), rel=0.01)
+        assert abs(pad["baseline"] - pad["counts"]) < 4
+        assert pad["cdc_ua"] > 0 < pad["cdt_code"]
+    assert row["lights"] == dict.fromkeys(Symbol, True)
+    assert (row["button"], row["battery"]["low"], row["supply"]) == ({"pressed": False}, False, None)
+
+
+def test_json_names_each_fault_by_part(place: Workplace) -> None:
+    place.at(0.0, lambda mock: mock.emulated_bus.inject(Disturbance.NACK, address=COAST_CHIP))
+    row = told(place)
+    assert row["well"] is False
+    ((part, name, text),) = [(fault["part"], fault["name"], fault["text"]) for fault in row["faults"]]
+    assert (part, name) == ("chip", "2")
+    assert "0x5B" in text
+    assert row["chips"][1]["error"]
+    assert row["chips"][1]["pads"] == []
+
+
+def test_json_shows_no_table(tmp_path: Path) -> None:
+    place = Workplace(tmp_path, interactive=True)
+    assert told(place)["mock"] is False
+
+
+def test_a_short_is_null_not_infinite(place: Workplace) -> None:
+    place.at(0.0, lambda mock: mock.chips[COAST_CHIP].set_pf(5, math.inf))
+    pads = {pad["pad"]: pad for pad in told(place)["chips"][1]["pads"]}
+    assert pads["statue-n"]["pf"] is None
+
+
+# --- the report
+
+
+def test_a_report_has_versions_files_faults_readings_and_the_log(place: Workplace) -> None:
+    place.answers["journalctl"] = "[1.2] volcano: greeting\n"
+    place.at(0.0, lambda mock: mock.emulated_bus.inject(Disturbance.NACK, address=COAST_CHIP))
+    file = place.folder / "report.txt"
+    assert check(place, f"--report {file}") == 1
+    text = file.read_text(encoding="utf-8")
+    for part in (
+        "== Versions\nvolcano ",
+        "smbus2 ",
+        platform.release(),
+        "== Faults\nchip 2: MPR121 'coast' at 0x5B is lost",
+        "== What the check saw\nbus ",
+        "rock         Touch field electrode  0:",
+        "registers from 0x2B: 3f",
+        "== Wiring\nas it comes with the firmware",
+        "== The service's last words\n[1.2] volcano: greeting",
+        DATE,
+    ):
+        assert part in text, part
+
+
+def test_a_report_holds_the_owner_s_files(place: Workplace) -> None:
+    config = place.folder / "volcano.toml"
+    config.write_text('language = "en"\n', encoding="utf-8")
+    save_calibration(place.folder / FILE_NAME, Calibration("2026-05-01T10:00"))
+    assert check(place, f"--config {config} --report {place.folder / 'report.txt'}") == 0
+    text = (place.folder / "report.txt").read_text(encoding="utf-8")
+    assert 'language = "en"' in text
+    assert '"made": "2026-05-01T10:00"' in text
+
+
+def test_a_report_tells_nobody_s_name(place: Workplace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Path, "home", lambda: Path("/somewhere/margarete"))
+    monkeypatch.setattr(platform, "node", lambda: "margaretes-pi")
+    monkeypatch.setenv("XDG_CONFIG_HOME", "/somewhere/margarete/.config")
+    place.answers["journalctl"] = "margaretes-pi: /somewhere/margarete/volcano.toml: margarete was here"
+    check(place, f"--report {place.folder / 'report.txt'}")
+    assert "margarete" not in (place.folder / "report.txt").read_text(encoding="utf-8")
+
+
+def test_a_report_that_cannot_be_written_is_one_line(place: Workplace) -> None:
+    with pytest.raises(VolcanoError, match="cannot be written"):
+        check(place, f"--report {place.folder / 'nowhere' / 'report.txt'}")
+
+
+def test_the_model_is_the_pi_s_own_word(tmp_path: Path) -> None:
+    (tmp_path / "model").write_bytes(b"Raspberry Pi Zero 2 W Rev 1.0\0")
+    assert model(tmp_path / "model") == "Raspberry Pi Zero 2 W Rev 1.0"
+    assert model(tmp_path / "none") == platform.machine()
+
+
+# --- traces
+
+
+def test_what_is_recorded_can_be_replayed(place: Workplace) -> None:
+    file = place.folder / "trace.jsonl"
+    touch_two(place)
+    assert check(place, f"--mock --seconds 8 --trace {file}") == 0
+    assert json.loads(file.read_text(encoding="utf-8").splitlines()[0])["source"] == "emulated"
+    other = Workplace(place.folder)
+    assert check(other, f"--replay {file}") == 0
+    assert re.search(r"white 9\d %.*; beach-s, explore", other.screen.text)
+    assert other.screen.lines[-1].startswith("1 contacts in ")
+    assert other.mock is None
+
+
+def test_a_replay_as_json(place: Workplace) -> None:
+    assert check(place, f"--json --replay {TRACES / 'emulated-contact.jsonl'}") == 0
+    row = json.loads(place.screen.text)
+    assert [(each["field"], each["touch"]) for each in row["contacts"]] == [("beach-s", "explore")]
+
+
+def test_a_trace_that_cannot_be_written_is_one_line(place: Workplace) -> None:
+    with pytest.raises(VolcanoError, match="cannot be written"):
+        check(place, f"--trace {place.folder / 'nowhere' / 'trace.jsonl'}")
+
+
+def test_a_file_that_is_no_trace_is_one_line(place: Workplace) -> None:
+    (place.folder / "x").write_text("hello\n", encoding="utf-8")
+    with pytest.raises(VolcanoError, match=":1: "):
+        check(place, f"--replay {place.folder / 'x'}")

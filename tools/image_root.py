@@ -1,0 +1,303 @@
+"""The root file system of the image: Debian with a kernel, lgpio, and the firmware installed by tools/install.
+
+Each stage is a file in the cache, named after everything it was made from; what is there already is not made again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+ROOT = Path(__file__).resolve().parent.parent
+SUITE = "trixie"
+PYTHON = "3.13"
+"""Of the suite."""
+LGPIO = "lgpio==0.2.2.0"
+"""PyPI has its source, but no wheel for Python 3.13, and Debian has no package: it is compiled for the image."""
+
+COMPONENTS = "main,contrib,non-free,non-free-firmware"
+"""raspi-firmware, without which no Pi starts, is in non-free-firmware."""
+PACKAGES = (
+    *("systemd", "systemd-sysv", "udev", "kmod", "initramfs-tools", "zstd", "e2fsprogs"),
+    *("python3", "python3-venv", "alsa-utils", "libglib2.0-0t64", "i2c-tools"),
+)
+COMPILER = ("gcc", "libc6-dev", "python3-dev", "python3-setuptools", "swig")
+DIET = (
+    '--aptopt=Acquire::Languages "none"',
+    *(f"--dpkgopt=path-exclude=/usr/share/{what}/*" for what in ("man", "locale", "i18n")),
+    "--dpkgopt=path-exclude=/usr/share/doc/*",
+    "--dpkgopt=path-include=/usr/share/doc/*/copyright",
+)
+FSTAB = """\
+LABEL=RASPIROOT / ext4 defaults,noatime 0 1
+LABEL=RASPIFIRM /boot/firmware vfat defaults,noatime,nofail 0 2
+"""
+INITRAMFS = r"COMPRESS=zstd\nCOMPRESSLEVEL=3\n"
+"""In the words of printf. Better compression costs minutes where the processor is emulated."""
+BINFMT = Path("/proc/sys/fs/binfmt_misc")
+ROOT_BY_LABEL = 'ROOTPART="LABEL=RASPIROOT"'
+"""For /etc/default/raspi-firmware, from which cmdline.txt is made."""
+BLOCK = ("# volcano: begin", "# volcano: end")
+"""What tools/install adds to config.txt."""
+WHEELS = "/srv/wheels"
+SOUNDS = "/srv/sounds"
+
+
+class ImageError(Exception):
+    """A step failed; the text names it and says what to check."""
+
+
+@dataclass(frozen=True, slots=True)
+class Architecture:
+    """One processor family under its Debian name."""
+
+    name: str
+    machine: str
+    """As the kernel and wheels call it."""
+    packages: tuple[str, ...]
+    """What is installed for this one alone."""
+
+
+ARCHITECTURES = {
+    "amd64": Architecture("amd64", "x86_64", ("linux-image-amd64",)),
+    "arm64": Architecture("arm64", "aarch64", ("linux-image-arm64", "raspi-firmware")),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Cache:
+    """Finished stages. Outside the checkout; can be deleted at any time."""
+
+    folder: Path
+    tell: Callable[[str], None]
+    seconds: dict[str, float] = field(default_factory=dict)
+    """How long each stage that was made took."""
+
+    def make(self, name: str, origin: str, build: Callable[[Path], None]) -> Path:
+        """The file of stage `name` made from `origin`; `build` writes it where it is told, and it is kept if whole."""
+        stem, _, suffix = name.partition(".")
+        made = self.folder / f"{stem}-{hashlib.sha256(origin.encode()).hexdigest()[:10]}.{suffix}"
+        if made.exists():
+            self.tell(f"{name}: as made before")
+            return made
+        self.folder.mkdir(parents=True, exist_ok=True)
+        part = self.folder / f"part-{os.getpid()}-{made.name}"
+        began = time.monotonic()
+        try:
+            build(part)
+            for old in self.folder.glob(f"{stem}-*.{suffix}"):
+                old.unlink()
+            part.rename(made)
+        finally:
+            part.unlink(missing_ok=True)
+        self.seconds[name] = time.monotonic() - began
+        self.tell(f"{name}: made in {self.seconds[name]:.0f} s")
+        return made
+
+    @contextmanager
+    def scratch(self) -> Iterator[Path]:
+        """A folder for what is unpacked meanwhile."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=self.folder, prefix="part-") as folder:
+            yield Path(folder)
+
+
+def run(*command: str | Path, **more: str) -> str:
+    """Run to the end; what it said.
+
+    Raises:
+        ImageError: it failed; the text has its last lines.
+    """
+    words = [str(word) for word in command]
+    done = subprocess.run(
+        words,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        check=False,
+        env={**os.environ, **more},
+    )
+    if done.returncode:
+        raise ImageError(f"{words[0]} failed ({done.returncode}): {' '.join(words[1:])}\n{done.stdout[-3000:]}")
+    return done.stdout
+
+
+def prepare_emulation(architecture: Architecture) -> None:
+    """Let this machine's kernel run the other's programs through qemu-user.
+
+    Raises:
+        ImageError: it cannot be arranged.
+    """
+    if architecture.machine == platform.machine() or (BINFMT / f"qemu-{architecture.machine}").exists():
+        return
+    if not (BINFMT / "register").exists():
+        run("mount", "-t", "binfmt_misc", "binfmt_misc", BINFMT)
+    if not (BINFMT / f"qemu-{architecture.machine}").exists():
+        rule = Path(f"/usr/lib/binfmt.d/qemu-{architecture.machine}.conf")
+        try:
+            (BINFMT / "register").write_bytes(rule.read_bytes().strip())
+        except OSError as error:
+            raise ImageError(f"{rule} cannot be registered: {error}: is qemu-user-static installed?") from error
+
+
+def _debootstrap(architecture: Architecture, packages: tuple[str, ...], *hooks: str) -> tuple[str, ...]:
+    return (
+        *("nice", "-n", "19", "mmdebstrap", "--mode=root", f"--architectures={architecture.name}"),
+        *("--variant=minbase", f"--components={COMPONENTS}", *DIET, f"--include={','.join(packages)}", *hooks),
+    )
+
+
+def lgpio_package(cache: Cache, architecture: Architecture) -> Path:
+    """python3-lgpio as a package, as Raspberry Pi OS has it and Debian has not."""
+
+    def build(part: Path) -> None:
+        with cache.scratch() as folder:
+            pip = (sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary=lgpio")
+            run(*pip, "--dest", folder, LGPIO)
+            (source,) = folder.glob("lgpio-*.tar.gz")
+            module = folder / "package/usr/lib/python3/dist-packages"
+            module.mkdir(parents=True)
+            compiling = (
+                "tar -x -f lgpio-*.tar.gz && cd lgpio-*/ && PYPI=1 python3 setup.py build --build-lib /srv/built"
+            )
+            run(
+                *_debootstrap(
+                    architecture,
+                    COMPILER,
+                    f"--customize-hook=copy-in {source} /srv",
+                    f"""--customize-hook=chroot "$1" sh -c 'cd /srv && {compiling}'""",
+                    f"--customize-hook=sync-out /srv/built {module}",
+                    "--format=null",
+                ),
+                *(SUITE, "/dev/null"),
+            )
+            control = folder / "package/DEBIAN/control"
+            control.parent.mkdir()
+            control.write_text(
+                f"Package: python3-lgpio\nVersion: {LGPIO.partition('==')[2]}\nArchitecture: {architecture.name}\n"
+                f"Depends: python3 (>= {PYTHON}), python3 (<< 3.14), libc6\nMaintainer: Nobody <nobody@example.org>\n"
+                "Description: GPIO lines through the kernel's gpiochips, compiled for the volcano's image\n",
+                encoding="ascii",
+            )
+            run("dpkg-deb", "--root-owner-group", "--build", folder / "package", part)
+
+    return cache.make(f"python3-lgpio_{architecture.name}.deb", f"{LGPIO} {COMPILER} {SUITE}", build)
+
+
+def debian(cache: Cache, architecture: Architecture, lgpio: Path) -> Path:
+    """Debian with its kernel as a tar file."""
+    packages = (*PACKAGES, *architecture.packages)
+    hooks = (
+        '--essential-hook=mkdir -p "$1/boot/firmware" "$1/etc/initramfs-tools/conf.d"',
+        f"""--essential-hook=printf '{INITRAMFS}' >"$1/etc/initramfs-tools/conf.d/volcano\"""",
+        f"--customize-hook=copy-in {lgpio} /srv",
+        """--customize-hook=chroot "$1" sh -c 'dpkg -i /srv/*.deb && rm /srv/*.deb'""",
+    )
+    origin = f"{SUITE} {packages} {DIET} {INITRAMFS} {lgpio.name}"
+
+    def build(part: Path) -> None:
+        run(*_debootstrap(architecture, packages, *hooks, "--format=tar"), SUITE, part)
+
+    return cache.make(f"debian-{architecture.name}.tar", origin, build)
+
+
+def checksum(root: Path, *names: str, content: bool = True) -> str:
+    """Of every file below these; without `content`, of their names, sizes and times."""
+    seen = hashlib.sha256()
+    for top in (root / name for name in names):
+        for path in [top] if top.is_file() else sorted(top.rglob("*")):
+            if path.is_file() and "__pycache__" not in path.parts:
+                status = path.stat()
+                seen.update(f"{path.relative_to(root)} {status.st_size} {status.st_mode}".encode())
+                seen.update(path.read_bytes() if content else str(status.st_mtime_ns).encode())
+    return seen.hexdigest()[:16]
+
+
+def wheels(cache: Cache, architecture: Architecture) -> Path:
+    """What the firmware needs from a package index, as a folder of wheels in a tar file."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    wanted = [*project["build-system"]["requires"], *project["project"]["dependencies"]]
+    platforms = [f"manylinux{tag}_{architecture.machine}" for tag in ("_2_34", "_2_28", "_2_17", "2014")]
+
+    def build(part: Path) -> None:
+        with cache.scratch() as folder:
+            run(
+                *(sys.executable, "-m", "pip", "download", "--quiet", "--dest", folder),
+                *("--python-version", PYTHON, "--only-binary=:all:"),
+                *(word for name in platforms for word in ("--platform", name)),
+                *wanted,
+            )
+            run("tar", "-c", "-f", part, "-C", folder, ".")
+
+    return cache.make(f"wheels_{architecture.name}.tar", f"{wanted} {platforms} {PYTHON}", build)
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a root is put together from."""
+
+    architecture: Architecture
+    debian: Path
+    wheels: Path
+    sounds: Path
+    """The folder of the voices."""
+    options: tuple[str, ...]
+    """For tools/install."""
+
+
+def install(parts: Parts, root: Path) -> None:
+    """Unpack Debian into `root` and let tools/install install the firmware there, as on a Pi; no network is needed."""
+    run("tar", "-x", "-f", parts.debian, "-C", root, "--numeric-owner", "--exclude=./dev/*")
+    found = root.with_name("wheels")
+    found.mkdir()
+    run("tar", "-x", "-f", parts.wheels, "-C", found)
+    places = {ROOT: "/mnt", found: WHEELS, parts.sounds: SOUNDS}
+    before = set((root / "srv").iterdir())
+    run(
+        *("systemd-nspawn", "--quiet", "--register=no", "--keep-unit", "--private-network", f"--directory={root}"),
+        *(f"--bind-ro={outside}:{inside}" for outside, inside in places.items()),
+        *("--setenv=PIP_NO_INDEX=1", f"--setenv=PIP_FIND_LINKS={WHEELS}", "--pipe", "--as-pid2"),
+        *("/mnt/tools/install", "--sounds", SOUNDS, *parts.options),
+    )
+    for left in set((root / "srv").iterdir()) - before:
+        left.rmdir()
+    (root / "etc/hostname").write_text("volcano\n", encoding="ascii")
+    (root / "etc/fstab").write_text(FSTAB, encoding="ascii")
+    (root / "etc/machine-id").write_bytes(b"")  # each card makes its own
+    _boot_partition(parts.architecture, root)
+
+
+def _boot_partition(architecture: Architecture, root: Path) -> None:
+    """Complete what lies in boot/firmware."""
+    firmware = root / "boot/firmware"
+    if architecture.name != "arm64":  # no Pi: kernel and initramfs alone, for QEMU
+        for each in (*(root / "boot").glob("vmlinuz-*"), *(root / "boot").glob("initrd.img-*")):
+            shutil.copy(each, firmware)
+        return
+    # By label the same root is found on a card, on USB and in QEMU.
+    defaults = root / "etc/default/raspi-firmware"
+    defaults.write_text(f"{defaults.read_text(encoding='ascii')}\n{ROOT_BY_LABEL}\n", encoding="ascii")
+    words = (firmware / "cmdline.txt").read_text(encoding="ascii").split()
+    named = [word for word in words if not word.startswith("root=")]
+    (firmware / "cmdline.txt").write_text(" ".join(("root=LABEL=RASPIROOT", *named)) + "\n", encoding="ascii")
+    # raspi-firmware writes config.txt anew with each kernel, and appends this file: so tools/install's block is there.
+    written = (firmware / "config.txt").read_text(encoding="utf-8")
+    if BLOCK[0] in written:
+        block = written[written.index(BLOCK[0]) : written.index(BLOCK[1]) + len(BLOCK[1])]
+        (root / "etc/default/raspi-firmware-custom").write_text(block + "\n", encoding="utf-8")

@@ -293,15 +293,22 @@ def test_without_any_such_folder_lgpio_gets_a_fresh_one(
     assert os.environ["LG_WD"] == str(pipe.parent)
 
 
-def test_a_pi_without_lgpio_and_rpi_gpio_says_why_not_either(libraries: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    missing(monkeypatch, "lgpio", "RPi")
+@pytest.mark.parametrize("reason", ["", "This module can only be run on a Raspberry Pi!"])
+def test_a_pi_without_lgpio_and_rpi_gpio_says_why_not_either(
+    libraries: Path, monkeypatch: pytest.MonkeyPatch, reason: str
+) -> None:
+    missing(monkeypatch, "lgpio", *([] if reason else ["RPi"]))
+    if reason:  # what RPi.GPIO does on other computers
+        (libraries / "RPi").mkdir()
+        (libraries / "RPi" / "__init__.py").touch()
+        (libraries / "RPi" / "GPIO.py").write_text(f"raise RuntimeError({reason!r})\n", encoding="utf-8")
     board(monkeypatch, {0: "pinctrl-bcm2835"})
     with pytest.raises(PinError) as caught:
         open_pi_pins()
     assert str(caught.value).startswith(
         "the Python module lgpio is missing: install python3-lgpio; nor can RPi.GPIO be used ("
     )
-    assert "install python3-lgpio or python3-rpi.gpio" in str(caught.value)
+    assert f"{reason}: install python3-lgpio or python3-rpi.gpio" in str(caught.value)
 
 
 def test_a_pi_5_is_not_asked_for_rpi_gpio(libraries: Path, monkeypatch: pytest.MonkeyPatch) -> None:

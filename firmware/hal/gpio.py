@@ -9,8 +9,10 @@ where the kernel (since 6.6) refuses it edge detection.
 
 from __future__ import annotations
 
+import atexit
 import logging
 import os
+import shutil
 import struct
 import tempfile
 import warnings
@@ -131,6 +133,7 @@ def _choose_lgpio_folder() -> None:
             break
     else:
         folder = tempfile.mkdtemp(prefix="volcano-lgpio-")
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
     os.environ["LG_WD"] = folder
 
 

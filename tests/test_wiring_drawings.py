@@ -341,12 +341,29 @@ def browse(*arguments: str) -> str:
     return subprocess.run([*headless, *arguments], capture_output=True, text=True, check=True, timeout=60).stdout
 
 
+def long_names(tmp_path: Path) -> dict[str, str]:
+    """Another board on four chips, its fields and chips called at length."""
+    texts = [BOARD.read_text(encoding="utf-8"), WIRINGS["four chips, rails and colour pads"]]
+    for word, longer in (
+        ("mountain", "mountain-of-the-lost-souls"),
+        ("statue", "sunken-statue"),
+        ("coast", "long-coast"),
+    ):
+        texts = [re.sub(rf"\b{word}(?=-[nesw]|\b(?=[.\]]))", longer, text) for text in texts]
+    board = tmp_path / "board.toml"
+    board.write_text(texts[0], encoding="utf-8")
+    other = read_island(board)
+    assert "mountain-of-the-lost-souls-ne" in {spot.field for spot in other.spots}
+    return wiring_drawings(load(texts[1], other, tmp_path), other)
+
+
 @pytest.mark.browser
 def test_no_text_lies_over_another_or_off_the_paper(island: Island, tmp_path: Path) -> None:
+    drawings = {which: wiring_drawings(load(text, island, tmp_path), island) for which, text in WIRINGS.items()}
+    drawings["long names"] = long_names(tmp_path)
     page = ['<!doctype html><meta charset="utf-8"><body>']
-    for which, text in WIRINGS.items():
-        for name, svg in wiring_drawings(load(text, island, tmp_path), island).items():
-            page.append(f'<div id="{which}: {name}">{svg}</div>')
+    for which, each in drawings.items():
+        page += [f'<div id="{which}: {name}">{svg}</div>' for name, svg in each.items()]
     path = tmp_path / "drawings.html"
     path.write_text("\n".join([*page, f"<script>{OVERLAPS}</script>"]), encoding="utf-8")
     shown = re.search(r"<pre>(.*)</pre>", browse("--dump-dom", path.as_uri()), re.DOTALL)

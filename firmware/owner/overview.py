@@ -40,6 +40,7 @@ COIN_MM = 7.0
 WORDS = Path(__file__).with_suffix(".toml")
 
 STYLE = """
+@page { size: 210mm 297mm; margin: 0 }
 text { font-family: "DejaVu Serif", "Noto Serif", Georgia, "Times New Roman", serif; fill: #2b2220; font-size: 3.15px }
 .title { font-size: 12px; font-weight: bold; fill: #fff7e2 } .subtitle { font-size: 4.4px; fill: #ffe9a8 }
 .caption { font-size: 4.4px; font-weight: bold; fill: #8f2f1f }

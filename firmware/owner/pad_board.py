@@ -173,7 +173,7 @@ class PadBoard:
             else:
                 paper.box(x - wide / 2, y - high / 2, wide, high, style, radius=1)
             paper.text(x, y - 0.4, str(pad.electrode), "head mid")
-            paper.text(x, y + 3.2, pad.name, "small mid")
+            paper.text(x, y + 3.2, pad.name, "small mid", within_mm=wide - 0.5)
         self._list(paper, 21 + self.height_mm * scale + 8)
         return paper.svg()
 
@@ -182,13 +182,13 @@ class PadBoard:
         for place, chip in enumerate(self.wiring.chips):
             left = EDGE_MM + place * width
             paper.box(left, top, width - 3, 6, f"box {CHIP_STYLES[place]}", radius=0.8)
-            paper.text(left + 2, top + 4.2, f"{chip.name}  0x{chip.address:02X}", "bold")
+            paper.text(left + 2, top + 4.2, f"{chip.name}  0x{chip.address:02X}", "bold", within_mm=width - 7)
             for number, pad in enumerate(chip.pads):
                 y = top + 10.5 + number * 4.3
                 paper.box(left + 1, y - 2.4, 2.8, 2.8)
                 kind = "rail " if pad in chip.rails else "colour " if pad in chip.badges else ""
                 paper.text(left + 10, y, str(chip.wires[pad]), "bold end")
-                paper.text(left + 12, y, f"{kind}{pad}", "small")
+                paper.text(left + 12, y, f"{kind}{pad}", "small", within_mm=width - 15)
 
     # --- the sheets at true size
 
@@ -243,11 +243,13 @@ class PadBoard:
             draw_target(paper, (x, y), pad.width_mm / 2, (style, rings))
             below = y + pad.height_mm / 2
             paper.text(x, below + 4, pad.german, "mid")
-            paper.text(x, below + 7.5, f"{pad.name}: {pad.chip} {pad.electrode}", "small mid")
+            where = f"{pad.name}: {pad.chip} {pad.electrode}"
+            paper.text(x, below + 7.5, where, "small mid", within_mm=pad.width_mm)
             return
-        paper.text(x, y - 2.6, pad.german, "mid")
-        paper.text(x, y + 1.4, pad.name, "bold mid")
-        paper.text(x, y + 5.2, f"{pad.chip} {pad.electrode}", "small mid")
+        within_mm = 0.9 * pad.width_mm
+        paper.text(x, y - 2.6, pad.german, "mid", within_mm=within_mm)
+        paper.text(x, y + 1.4, pad.name, "bold mid", within_mm=within_mm)
+        paper.text(x, y + 5.2, f"{pad.chip} {pad.electrode}", "small mid", within_mm=within_mm)
 
     def _marks(self, paper: Paper, column: int, row: int, columns: int, rows: int) -> None:
         """Crop marks at the corners; on edges that join, two crosses that must meet and the other sheet's number."""
@@ -261,7 +263,7 @@ class PadBoard:
                 for share in (0.25, 0.75):
                     _cross(paper, (x, EDGE_MM + share * height))
                 other = f"sheet {row * columns + column + way + 1}"
-                paper.text(x + 4.5 * way + 1, EDGE_MM + height / 2, other, "small mid", -90)
+                paper.text(x + 4.5 * way + 1, EDGE_MM + height / 2, other, "small mid", turn=-90)
         for way, y in ((-1, EDGE_MM), (1, EDGE_MM + height)):
             if 0 <= row + way < rows:
                 for share in (0.25, 0.75):

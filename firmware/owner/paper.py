@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,11 @@ text { font-family: "DejaVu Sans", "Noto Sans", Arial, Helvetica, sans-serif; fi
 .pin-5 { fill: #f2b8b5 } .pin-3 { fill: #fbd9ae } .pin-ground { fill: #d5dadf } .pin-used { fill: #e3d3ef }
 .chip-0 { fill: #cfe3f7 } .chip-1 { fill: #f8e0b8 } .chip-2 { fill: #cfe9cf } .chip-3 { fill: #ead3ee }
 """
+SIZES_MM = {"title": 6.0, "head": 3.8, "small": 2.5, "note": 2.7}
+PLAIN_MM = 2.9
+"""Letters as in `STYLE`."""
+LETTER = 0.66
+"""Mean width of a bold letter as a share of its size, generously, since the reader's font is not ours."""
 CHIP_STYLES = ("chip-0", "chip-1", "chip-2", "chip-3")
 """Pale, and told apart in grey print by what stands on them; four chips are the most (MPR121 data sheet, 4.1)."""
 
@@ -48,10 +54,25 @@ class Paper:
         )
         return "\n".join([head, *self._parts, "</svg>\n"])
 
-    def text(self, x: float, y: float, text: str, style: str = "", turn_degrees: float = 0.0) -> None:
-        """A line of text on the base line `y`; `style` one or more of the classes above."""
-        turn = f' transform="rotate({_n(turn_degrees)} {_n(x)} {_n(y)})"' if turn_degrees else ""
-        self._add(f'<text x="{_n(x)}" y="{_n(y)}"{_class(style)}{turn}>{escape(text)}</text>')
+    def text(
+        self, x: float, y: float, text: str, style: str = "", *, within_mm: float = math.inf, turn: int = 0
+    ) -> None:
+        """A line of text on the base line `y`.
+
+        Args:
+            x: its start, or what `style` says: middle or end.
+            y: its base line.
+            text: what stands there.
+            style: one or more of the classes above.
+            within_mm: letters are pressed together where the text would be longer.
+            turn: degrees, clockwise.
+        """
+        size = next((each for kind, each in SIZES_MM.items() if kind in style.split()), PLAIN_MM)
+        pressed = ""
+        if len(text) * size * LETTER > within_mm:
+            pressed = f' textLength="{_n(within_mm)}" lengthAdjust="spacingAndGlyphs"'
+        turned = f' transform="rotate({turn} {_n(x)} {_n(y)})"' if turn else ""
+        self._add(f'<text x="{_n(x)}" y="{_n(y)}"{_class(style)}{pressed}{turned}>{escape(text)}</text>')
 
     def lines(self, x: float, y: float, texts: Iterable[str], style: str = "", step: float = 3.9) -> None:
         """Lines of text, one below the other."""

@@ -223,7 +223,7 @@ class _Plan:
             paper.path([(x, rail.rail_y), (x, CHIP_Y)], rail.style)
             paper.circle((x, rail.rail_y), 0.7, "dot")
             paper.text(x, CHIP_Y + 3.6, terminal, "small mid")
-        paper.text(left + 3, CHIP_Y + 10, f"MPR121 {chip.name}", "head")
+        paper.text(left + 3, CHIP_Y + 10, f"MPR121 {chip.name}", "head", within_mm=width - 20)
         paper.text(left + width - 3, CHIP_Y + 10, f"0x{chip.address:02X}", "head end")
         pads = {electrode: pad for pad, electrode in chip.wires.items()}
         kinds = {str(rail): f"rail {rail}" for rail in chip.rails} | {str(f): f"colour {f}" for f in chip.badges}
@@ -233,7 +233,8 @@ class _Plan:
             pad = pads.get(electrode)
             paper.box(x, y - 3, 6, 4.2, "box" if pad else "panel", radius=0.6)
             paper.text(x + 3, y + 0.1, str(electrode), "small mid")
-            paper.text(x + 7.5, y + 0.1, kinds.get(pad, pad) if pad else "free", "bold" if pad else "small")
+            name, style = (kinds.get(pad, pad), "bold") if pad else ("free", "small")
+            paper.text(x + 7.5, y + 0.1, name, style, within_mm=width / 2 - 10)
 
     # --- sound
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from firmware.hal.backends import mock_hardware, real_hardware
-from firmware.hal.bus import CountingBus, LinuxBus, Transaction
+from firmware.hal.bus import CountingBus, LinuxBus, Transaction, bus_speed_hz
 from firmware.hal.emulated_bus import Disturbance, EmulatedBus
 from firmware.hal.emulated_pins import PinsInMemory
 from firmware.hal.emulator import Chip
@@ -23,6 +23,7 @@ from firmware.terms import Figure, Touch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from firmware.terms import Grip
 
@@ -176,6 +177,24 @@ def test_a_hung_bus_is_given_up_after_a_tenth_of_a_second(kernel: Kernel, monkey
     monkeypatch.setattr("fcntl.ioctl", lambda _, request, value: asked.append((request, value)))
     LinuxBus().writeto(0x5A, b"")
     assert asked == [(0x0702, 10)], "I2C_TIMEOUT of i2c-dev.h, in units of 10 ms; the kernel's own is a second"
+
+
+@pytest.mark.parametrize("found", [100_000, 400_000, None])
+def test_another_speed_than_the_wiring_asks_for_is_said_once(
+    kernel: Kernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, found: int | None
+) -> None:
+    if found:
+        cell = tmp_path / "i2c-1" / "of_node" / "clock-frequency"
+        cell.parent.mkdir(parents=True)
+        cell.write_bytes(found.to_bytes(4, "big"))
+    assert bus_speed_hz(1, tmp_path) == found
+    monkeypatch.setattr("firmware.hal.bus.bus_speed_hz", lambda number: bus_speed_hz(number, tmp_path))
+    bus = LinuxBus(1, clock_hz=400_000)
+    bus.writeto(0x5A, b"")
+    bus.reopen()
+    bus.writeto(0x5A, b"")
+    told = "I2C bus 1 runs at 100000 Hz, wiring.toml asks for 400000: set dtparam=i2c_arm_baudrate=400000 in config.txt"
+    assert caplog.messages == ([told] if found == 100_000 else [])
 
 
 def test_reopen_opens_the_node_anew_and_close_may_be_called_twice(kernel: Kernel) -> None:

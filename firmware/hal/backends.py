@@ -151,7 +151,7 @@ def real_hardware(wiring: Wiring, clock: Callable[[], float], calibration: Calib
     Raises:
         CalibrationError: the calibration was made for other wires.
     """
-    bus = LinuxBus(wiring.bus, clock)
+    bus = LinuxBus(wiring.bus, clock, wiring.clock_hz)
     return _hardware(wiring, bus, bus.reopen, Pins(open_pi_pins, clock), calibration)
 
 

@@ -7,9 +7,11 @@
 from __future__ import annotations
 
 import errno
+import logging
 import os
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Protocol, cast
 
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from smbus2 import SMBus, i2c_msg
+
+log = logging.getLogger(__name__)
 
 EREMOTEIO = 121
 """Linux: an address or a byte was not acknowledged. Not in Python's `errno` on every platform."""
@@ -113,10 +117,12 @@ class LinuxBus:
         number: of the bus.
         clock: seconds; with it, `reopen` looks at the lines and frees an SDA that a chip holds. While a line stays low
             no transfer is tried: a Pi up to 4 takes a held SDA for an acknowledge and for zeros.
+        clock_hz: the speed that the wiring asks for; another one is told in the log.
     """
 
-    def __init__(self, number: int = 1, clock: Callable[[], float] | None = None) -> None:
+    def __init__(self, number: int = 1, clock: Callable[[], float] | None = None, clock_hz: int | None = None) -> None:
         self.number = number
+        self._clock_hz = clock_hz
         self.name = f"I2C bus {number}"
         self._lock = Lock()
         self._smbus: SMBus | None = None
@@ -193,7 +199,18 @@ class LinuxBus:
             raise _numbered(text, error.errno) from error
         with suppress(OSError):  # a driver without it keeps its own time
             ioctl(cast("int", smbus.fd), I2C_TIMEOUT, LONGEST_TRANSFER_MS // 10)
+        self._compare_speed()
         return smbus
+
+    def _compare_speed(self) -> None:
+        """Say once if the bus runs at another speed than the wiring asks for."""
+        asked, self._clock_hz = self._clock_hz, None
+        found = bus_speed_hz(self.number)
+        if asked and found and asked != found:
+            log.warning(
+                "%s runs at %d Hz, wiring.toml asks for %d: set dtparam=i2c_arm_baudrate=%d in config.txt",
+                *(self.name, found, asked, asked),
+            )
 
     def reopen(self) -> None:
         """Close the bus, and free SDA if a chip holds it; the next transfer opens the bus anew. Never raises."""
@@ -206,6 +223,15 @@ class LinuxBus:
         if self._smbus is not None:
             self._smbus.close()
             self._smbus = None
+
+
+def bus_speed_hz(number: int, adapters: Path = Path("/sys/class/i2c-adapter")) -> int | None:
+    """The speed of /dev/i2c-`number` in the kernel's device tree, in Hz; None where there is none."""
+    try:
+        cell = (adapters / f"i2c-{number}" / "of_node" / "clock-frequency").read_bytes()
+    except OSError:
+        return None
+    return int.from_bytes(cell, "big")
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,8 +75,9 @@ class Standing:
 STANDING = Standing(2.0, 0.65)
 """At most its metal's 1.7 pF, whatever is in its foot."""
 
-STANDING_ON_RINGS = Standing(12.0, 0.95)
-"""Its foot couples the centre to the rings beside it, of 15 pF each: 8 pF with one, 11.5 pF with three; estimate."""
+STANDING_ON_RINGS = Standing(12.5, 0.8)
+"""Its foot couples the centre to the rings beside it, of 15 pF each: 8 pF with one, 11.5 pF with three; estimate. From
+a hand's 13.5 pF the fall to 11.5 is too small to be sure of; such a figure is known by standing for a second."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 import time
+from collections import deque
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -20,11 +21,12 @@ from firmware.audio.player import SilentPlayer
 from firmware.balance.command import add_balance_command
 from firmware.catalogue import load, sounds_folder
 from firmware.check.command import add_check_command
+from firmware.config import PORT
 from firmware.owner.command import add_owner_commands
 from firmware.terms import Say, Sound, VolcanoError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from starlette.applications import Starlette
 
@@ -35,12 +37,12 @@ if TYPE_CHECKING:
     from firmware.hal.backends import Hardware
     from firmware.loop import Loop, Supervisor
     from firmware.page.server import PageServer
+    from firmware.page.service_page import ServicePage
     from firmware.terms import Figure
     from firmware.workshop import Surroundings as WorkshopSurroundings
 
 UNUSABLE = 2
 """Exit status for wrong input, as of a shell's own commands."""
-PORT = 8005
 MOST_SPEED = 50.0
 """The emulated chips keep up with more on any desktop."""
 
@@ -113,7 +115,10 @@ def _parser() -> argparse.ArgumentParser:
     _game_options(play)
 
     run = _command(commands, "run", _run, "on the board: the real chips, lights, button and speaker")
-    run.add_argument("--mock", action="store_true", help="over emulated chips, without a page")
+    run.add_argument("--mock", action="store_true", help="over emulated chips, without hands")
+    run.add_argument("--page", action="store_true", help="serve the service page: what is told and broken, and touches")
+    run.add_argument("--listen", metavar="ADDRESS", help="of the page; 0.0.0.0: all the house (default: this machine)")
+    run.add_argument("--port", type=int, help=f"of the page (default: {PORT})")
     run.add_argument("--once", action="store_true", help="end after the first poll, to measure the start")
     _game_options(run)
 
@@ -371,16 +376,48 @@ def _run(options: argparse.Namespace) -> int:
     notifier = Notifier(os.environ)
     loop = setting.loop(hardware, player, notifier)
     _stop_on_signals(loop)
+    told: deque[dict[str, Any]] = deque(maxlen=100)
+    loop.listen(told.append)
     loop.power_on()
     log.info("greeting; polling from now on")
+    page = _service_page(options, setting, loop, told) if options.page else None
 
-    def stop() -> None:
-        print("polled once", flush=True)
-        loop.stop()
+    def after_first_poll() -> None:
+        if page is not None:
+            page.open()
+        if options.once:
+            print("polled once", flush=True)
+            loop.stop()
 
-    loop.run(stop if options.once else None)
+    loop.run(after_first_poll)
+    if page is not None:
+        page.close()
     notifier.close()
     return 0
+
+
+def _service_page(options: argparse.Namespace, setting: _Setting, loop: Loop, told: Iterable[Any]) -> ServicePage:
+    """A board's page, to be opened later; `told` are the rows until now."""
+    from firmware.game.insel.board import OWN_BOARD  # noqa: PLC0415
+    from firmware.page.service_page import ServicePage, ServiceRoom  # noqa: PLC0415
+
+    past, stands = _left_on_the_board(setting.title, setting.store.load())
+    room = ServiceRoom(
+        loop,
+        fields=setting.title.fields,
+        language=lambda: loop.unit.settings.language,
+        volume=lambda: loop.unit.settings.volume,
+        past=[*past, *told],
+        stands=stands,
+    )
+    configuration = setting.configuration
+    return ServicePage(
+        room,
+        configuration.board or OWN_BOARD,
+        options.listen or configuration.listen,
+        configuration.port if options.port is None else options.port,
+        configuration.names,
+    )
 
 
 def _since_boot_s() -> float:
@@ -417,6 +454,9 @@ class _Setting:
         self.language = options.language or self.configuration.language
         self.seed = options.seed if options.seed is not None else int.from_bytes(os.urandom(8))
         self._speed = speed
+        if problem:
+            log.error("%s; going on without it", problem)
+            self._problems.append(problem)
 
     def clock(self) -> float:
         """Seconds, monotonic; faster than the world with ``--speed``."""

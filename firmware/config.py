@@ -30,6 +30,11 @@ _NAMES = {
 }
 
 
+LOOPBACK = "127.0.0.1"
+PORT = 8005
+"""Of the page."""
+
+
 class ConfigError(VolcanoError, ValueError):
     """A data file is wrong; the text is ``file:line: key: what it must be, what it was``."""
 
@@ -233,6 +238,12 @@ class Configuration:
     board: Path | None = None
     tuning: Path | None = None
     """An owner's copies of `wiring.toml`, `board.toml`, `tuning.toml`; relative to this file."""
+    listen: str = LOOPBACK
+    """The address at which a board serves its page; 0.0.0.0 for the whole house."""
+    port: int = PORT
+    """The port there."""
+    names: tuple[str, ...] = ()
+    """Names by which the house knows the board, beside its own and its addresses."""
 
 
 def load_configuration(path: Path | None = None) -> Configuration:
@@ -246,7 +257,7 @@ def load_configuration(path: Path | None = None) -> Configuration:
         if not path.exists():
             return Configuration()
     table = read_table(path)
-    sound, own = table.table("sound", optional=True), table.table("files", optional=True)
+    sound, own, page = (table.table(name, optional=True) for name in ("sound", "files", "page"))
 
     def file(key: str) -> Path | None:
         name = own.text(key, "")
@@ -260,7 +271,22 @@ def load_configuration(path: Path | None = None) -> Configuration:
         wiring=file("wiring"),
         board=file("board"),
         tuning=file("tuning"),
+        listen=_address(page),
+        port=page.whole("port", PORT, low=1, high=65535),
+        names=tuple(name.lower() for name in page.list_of("names", str, [])),
     )
-    for each in (sound, own, table):
+    for each in (sound, own, page, table):
         each.done()
     return configuration
+
+
+def _address(page: Table) -> str:
+    listen = page.text("listen", LOOPBACK)
+    if "listen" in page:
+        from ipaddress import ip_address  # noqa: PLC0415 - only where the key is used: it costs a millisecond at start
+
+        try:
+            ip_address(listen)
+        except ValueError:
+            raise page.error("listen", f"must be an address such as 127.0.0.1 or 0.0.0.0, is {listen!r}") from None
+    return listen

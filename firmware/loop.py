@@ -189,6 +189,7 @@ class Loop:
         self._misconfigured = misconfigured
         self._started = clock()
         self._listeners: list[Callable[[Json], None]] = []
+        self._fault_listeners: list[Callable[[Sequence[Fault]], None]] = []
         self._actions: deque[Callable[[], None]] = deque()
         self._stopping = threading.Event()
         self._watch = ButtonWatch()
@@ -223,6 +224,20 @@ class Loop:
     def listen(self, listener: Callable[[Json], None]) -> None:
         """Give every row, as the console prints it, to `listener`."""
         self._listeners.append(listener)
+
+    def listen_to_faults(self, listener: Callable[[Sequence[Fault]], None]) -> None:
+        """Tell `listener` once a second what is broken."""
+        self._fault_listeners.append(listener)
+
+    def grip(self, grip: Grip) -> None:
+        """Somebody holds a figure and touches."""
+        self.unit.grip(self._clock(), grip)
+        self._carry_out()
+
+    def press(self, press: Press) -> None:
+        """Somebody has pressed the button."""
+        self.unit.press(self._clock(), press)
+        self._carry_out()
 
     def power_on(self, *, held: bool | None = None) -> None:
         """Switch on: what the journal holds goes on. Without `held` the button itself tells whether it is down."""
@@ -275,11 +290,9 @@ class Loop:
             else:
                 self._player.follow(unit.speech.following())
         if press is not None:
-            unit.press(now, press)
-            self._carry_out()
+            self.press(press)
         if grip is not None:
-            unit.grip(now, grip)
-            self._carry_out()
+            self.grip(grip)
         if (due := unit.next_timer()) is not None and due <= now:
             unit.tick(now)
             self._carry_out()
@@ -318,6 +331,8 @@ class Loop:
             self.unit.problem = ""
         self.unit.faults = faults
         self._supervisor.faults(faults)
+        for listener in self._fault_listeners:
+            listener(faults)
 
     def _carry_out(self) -> None:
         """Do what the unit says. What must last is handed over first, and mostly is on the disk before it is told."""

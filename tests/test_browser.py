@@ -224,6 +224,46 @@ def test_an_unfinished_game_is_on_the_board_when_the_firmware_starts_again(
         assert page.problems() == []
 
 
+# --- the service page of a board
+
+
+@contextmanager
+def run_with_page(state: Path, **surroundings: str) -> Iterator[str]:
+    """`volcano run --page` over emulated chips; the page's address."""
+    command = [str(Path(sys.executable).with_name("volcano")), "run", "--mock", "--page", "--port", "0"]
+    command += ["--state-dir", str(state), "--language", "de"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ | surroundings) as running:
+        assert running.stderr
+        try:
+            yield next(line for line in running.stderr if "the page is at" in line).split(" at ")[1].strip()
+        finally:
+            running.terminate()
+            assert running.wait(10) == 0
+
+
+def test_a_board_is_watched_and_played_through_its_service_page(chromium: webdriver.Chrome, tmp_path: Path) -> None:
+    with run_with_page(tmp_path, SDL_AUDIODRIVER="dummy") as url:
+        page = Page(chromium, url)
+        page.wait(lambda: page.find("#faults").text == "Alle Teile antworten.", "no faults")
+        page.happened("ready")
+        for emulated in ("#switch", "#battery", "#latch"):
+            assert not page.find(emulated).is_displayed()
+        page.click("#button")
+        page.happened("intro_started")
+        page.play("white", "beach-s", "explore")
+        page.happened("discovered", figure="white", field="beach-s", site="temple")
+        page.wait(lambda: page.all(".token.site-temple"), "the temple")
+        page.lit("star")
+        ActionChains(chromium).click_and_hold(page.find("#button")).pause(3.2).release().perform()
+        page.happened("volume", level=4)
+        assert [row for row in page.snapshot()["rows"] if row.get("event") == "repeated"] == [], "long only"
+        assert page.problems() == []
+    with run_with_page(tmp_path, SDL_AUDIODRIVER="nowhere") as url:
+        page = Page(chromium, url)
+        page.wait(lambda: page.find("#faults").text.startswith("the default sound card cannot be opened"), "the fault")
+        page.happened("ready")
+
+
 # --- the page alone, over a machine that only listens
 
 

@@ -66,7 +66,8 @@ def test_every_key_is_read_and_files_lie_beside_it(tmp_path: Path) -> None:
     path = written(
         tmp_path,
         'language = "en"\nvolume = 1\n[sound]\ncard = "Headphones"\nbuffer = 1024\n'
-        '[files]\nwiring = "my-wiring.toml"\nboard = "/etc/board.toml"\ntuning = "t/tuning.toml"\n',
+        '[files]\nwiring = "my-wiring.toml"\nboard = "/etc/board.toml"\ntuning = "t/tuning.toml"\n'
+        '[page]\nlisten = "0.0.0.0"\nport = 80\nnames = ["Volcano.example.org"]\n',
     )
     assert load_configuration(path) == Configuration(
         language="en",
@@ -76,6 +77,9 @@ def test_every_key_is_read_and_files_lie_beside_it(tmp_path: Path) -> None:
         wiring=tmp_path / "my-wiring.toml",
         board=Path("/etc/board.toml"),
         tuning=tmp_path / "t" / "tuning.toml",
+        listen="0.0.0.0",  # noqa: S104 - nothing is served
+        port=80,
+        names=("volcano.example.org",),
     )
 
 
@@ -90,9 +94,15 @@ def test_every_key_is_read_and_files_lie_beside_it(tmp_path: Path) -> None:
         ('[sound]\ncard = ""\nbuffer = "big"\n', ":3: sound.buffer: must be a whole number, is 'big'"),
         ("[sound]\nbuffer = 1\n", ":2: sound.buffer: must be from 256 to 4096, is 1"),
         ("sound = 3\n", ":1: sound: must be a table, is 3"),
-        ("volume = 3\nloudness = 3\n", ":2: loudness: is not a key here; known: files, language, sound, volume"),
+        ("volume = 3\nloudness = 3\n", ":2: loudness: is not a key here; known: files, language, page, sound, volume"),
+        (
+            '[page]\nlisten = "everywhere"\n',
+            ":2: page.listen: must be an address such as 127.0.0.1 or 0.0.0.0, is 'everywhere'",
+        ),
+        ("[page]\nport = 0\n", ":2: page.port: must be from 1 to 65535, is 0"),
+        ("[page]\nnames = [8]\n", ":2: page.names: each item must be a text, one is 8"),
         ("[files]\nmap = 'x'\n", ":2: files.map: is not a key here; known: board, tuning, wiring"),
-        ("[lights]\nstar = 3\n", ":1: lights: is not a key here; known: files, language, sound, volume"),
+        ("[lights]\nstar = 3\n", ":1: lights: is not a key here; known: files, language, page, sound, volume"),
         ("volume = \n", ":1: is not TOML: Invalid value"),
         ("volume = 3\nvolume = 4\n", ":2: is not TOML: Cannot overwrite a value"),
     ],

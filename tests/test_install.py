@@ -70,10 +70,11 @@ class Keys(configparser.RawConfigParser):
 NETWORK = {"PrivateNetwork", "RestrictAddressFamilies", "IPAddressAllow", "IPAddressDeny"}
 
 
-def test_the_page_s_drop_in_lifts_the_network_keys_and_only_those() -> None:
+def test_the_page_s_drop_in_serves_it_and_lifts_the_network_keys_and_only_those() -> None:
     unit, page = Keys(UNIT)["Service"], Keys(PAGE)
     assert page.sections() == ["Service"]
-    assert set(page["Service"]) <= NETWORK
+    assert set(page["Service"]) <= {"ExecStart", *NETWORK}
+    assert page["Service"]["ExecStart"].strip() == f"{unit['ExecStart']} --page --listen 0.0.0.0"
     assert unit["PrivateNetwork"] == "yes"
     assert page["Service"]["PrivateNetwork"] == "no"
 

@@ -290,7 +290,7 @@ def test_nothing_that_was_heard_is_lost_wherever_the_power_goes(told: list[Op], 
 def test_of_records_that_were_written_together_the_first_ones_are_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The writer's thread keeps with one sync what has gathered, the end of a game and the next one's beginning, too."""
+    """The writer's thread keeps with one sync what has gathered: a game's end and the next one's beginning, too."""
     disk = Disk(tmp_path / "told", monkeypatch)
     store = Kept(tmp_path / "told")
     batches = [RECORDS[:2], [*RECORDS[2:], Ended("over"), *RECORDS[:2]], [RECORDS[2]]]

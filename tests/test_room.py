@@ -7,7 +7,7 @@ from threading import Thread
 import pytest
 from playroom import Json, Playroom
 
-from firmware.page.room import CommandError
+from firmware.page.commands import CommandError
 from firmware.terms import Figure, Touch
 
 

@@ -1,38 +1,22 @@
-"""The room around the volcano, as a browser sees it: the table, the figures, the hand, the switch, what was said.
+"""The room around an emulated volcano: the table, the figures, the hand, the switch.
 
-A `Room` stands between the browsers (any thread) and the machine (the loop's thread). Commands become actions that the
-machine runs in its own thread; every row that the machine prints is kept for browsers that come later and handed to
-those that listen. Nothing here decides a rule: the page sees what a person at the table sees.
+Commands of the browsers become actions that the machine runs in its own thread. Nothing here decides a rule: the page
+sees what a person at the table sees.
 """
 
 from __future__ import annotations
 
-import json
-from collections import deque
-from collections.abc import Callable, Mapping
-from enum import StrEnum
-from threading import RLock
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol
 
+from firmware.page.commands import CommandError, flag, place, word
+from firmware.page.told import Told
 from firmware.terms import FIGURES, Figure, Touch, VolcanoError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from firmware.page.clips import Clips
-
-Json = dict[str, Any]
-Subscriber = Callable[[str, Json], None]
-"""Called with a message's name (``snapshot``, ``row``, ``room``, ``trouble``) and its data, in any thread."""
-
-EVENTS_KEPT = 4000
-"""Event rows kept since the last start of a game; the longest games have some 150 turns of about ten rows."""
-CUES_KEPT = 200
-"""Cue rows kept: what a browser that comes back shows of earlier speech."""
-TABLE_CHANGES = frozenset({"powered_on", "ready", "resumed", "volume"})
-"""Events after which the unit may speak another language or louder."""
-STARTS = frozenset({"intro_started", "game_started"})
-"""Events that clear the board: what happened before them is no longer to be seen."""
+    from firmware.page.told import Json
 
 
 class Machine(Protocol):
@@ -74,11 +58,7 @@ class Hands(Protocol):
         """Take the finger away."""
 
 
-class CommandError(VolcanoError, ValueError):
-    """A command that the table cannot carry out; one line for whoever sent it."""
-
-
-class Room:
+class Room(Told):
     """What stands on the table and what the volcano has said; every method may be called from any thread.
 
     `fields` are the board's field ids. `press` and `set_battery_low` drive the push button and the supply of the
@@ -102,103 +82,35 @@ class Room:
         sound: str = "none",
         clips: Clips | None = None,
     ) -> None:
+        super().__init__(language=language, volume=volume, past=past, sound=sound, clips=clips)
         self._machine = machine
         self._hands = hands
         self._press = press
         self._set_battery_low = set_battery_low
-        self._language = language
-        self._volume = volume
-        self._sound = sound
-        self.clips = clips
         self.fields = frozenset(fields)
-        self._lock = RLock()
-        self._subscribers: list[Subscriber] = []
-        self._events: deque[tuple[int, Json]] = deque(maxlen=EVENTS_KEPT)
-        self._cues: deque[tuple[int, Json]] = deque(maxlen=CUES_KEPT)
-        self._count = 0
         self._figures: dict[Figure, str | None] = dict.fromkeys(FIGURES)
         self._hold: tuple[Figure, Touch] | None = None
         self._on = machine.powered
         self._button = False
         self._battery_low = False
-        self._lights: Json = {"lit": [], "blink": False}
-        for row in past:
-            self._keep(plain(row))
         for figure, field in (stands or {}).items():
             self.place(figure, field)
         machine.listen(self.hear)
 
-    # --- what the machine says
-
-    def hear(self, row: Json) -> None:
-        """One row of the machine: kept, and given to every browser."""
-        row = plain(row)
-        if self.clips is not None:
-            row = self.clips.addressed(row)
-        with self._lock:
-            self._keep(row)
-            self._publish("row", row)
-            if row.get("event") in TABLE_CHANGES:
-                self._publish("room", self._table())
-
-    def _keep(self, row: Json) -> None:
-        self._count += 1
-        if "cue" in row:
-            self._cues.append((self._count, row))
-            if row["cue"] == "symbols":
-                self._lights = {"lit": list(row.get("lit", ())), "blink": bool(row.get("blink", False))}
-            return
-        if row.get("event") in STARTS:
-            self._events.clear()
-        self._events.append((self._count, row))
-
-    # --- browsers
-
-    def join(self, subscriber: Subscriber) -> Callable[[], None]:
-        """Give `subscriber` a snapshot and from then on every message; the result ends it.
-
-        When the last browser leaves, hand and button are let go: nobody is there to hold them.
-        """
-
-        def leave() -> None:
-            with self._lock:
-                if subscriber in self._subscribers:
-                    self._subscribers.remove(subscriber)
-                    if not self._subscribers:
-                        self.release()
-                        self.button(pressed=False)
-
-        with self._lock:
-            self._subscribers.append(subscriber)
-            subscriber("snapshot", self.snapshot())
-        return leave
-
-    def snapshot(self) -> Json:
-        """Everything that a browser needs: the table, the rows in their order, the effects to fetch early."""
-        with self._lock:
-            rows = sorted((*self._events, *self._cues), key=lambda kept: kept[0])
-            effects = self.clips.effects if self.clips else ()
-            return {**self._table(), "rows": [row for _, row in rows], "effects": list(effects)}
+    def _left(self) -> None:
+        """Nobody is there to hold anything."""
+        self.release()
+        self.button(pressed=False)
 
     def _table(self) -> Json:
         return {
-            "language": self._language(),
-            "sound": self._sound,
-            "volume": self._volume(),
+            **super()._table(),
             "on": self._on,
             "button": self._button,
             "battery_low": self._battery_low,
             "figures": {figure.value: field for figure, field in self._figures.items()},
             "hold": {"figure": self._hold[0].value, "touch": self._hold[1].value} if self._hold else None,
-            "lights": self._lights,
         }
-
-    def _publish(self, name: str, data: Json) -> None:
-        for subscriber in tuple(self._subscribers):
-            subscriber(name, data)
-
-    def _changed(self) -> None:
-        self._publish("room", self._table())
 
     # --- what a person does
 
@@ -211,8 +123,7 @@ class Room:
         name = command.get("do")
         match name:
             case "place":
-                field = command.get("field")
-                self.place(word(command, "figure", Figure), None if field is None else self._field(field))
+                self.place(word(command, "figure", Figure), place(command, self.fields))
             case "hold":
                 self.hold(word(command, "figure", Figure), word(command, "touch", Touch))
             case "release":
@@ -225,11 +136,6 @@ class Room:
                 self.battery(low=flag(command, "low"))
             case _:
                 raise CommandError(f"do: must be place, hold, release, button, power or battery, is {name!r}")
-
-    def _field(self, field: object) -> str:
-        if isinstance(field, str) and field in self.fields:
-            return field
-        raise CommandError(f"field: must be one of {', '.join(sorted(self.fields))} or null, is {field!r}")
 
     def place(self, figure: Figure, field: str | None) -> None:
         """Stand `figure` on `field`, None: beside the board. A hand that holds it lets go first."""
@@ -313,43 +219,3 @@ class Room:
                     self._publish("trouble", {"text": str(error)})
 
         self._machine.submit(act)
-
-
-W = TypeVar("W", bound=StrEnum)
-
-
-def word(command: Json, key: str, kind: type[W]) -> W:
-    """The word under `key`, one of an enum's.
-
-    Raises:
-        CommandError: it is missing or unknown.
-    """
-    value: Any = command.get(key)
-    try:
-        return kind(value)
-    except ValueError:
-        raise CommandError(f"{key}: must be one of {', '.join(kind)}, is {value!r}") from None
-
-
-def flag(command: Json, key: str) -> bool:
-    """The truth under `key`.
-
-    Raises:
-        CommandError: it is neither true nor false.
-    """
-    value = command.get(key)
-    if isinstance(value, bool):
-        return value
-    raise CommandError(f"{key}: must be true or false, is {value!r}")
-
-
-def plain(row: Mapping[str, Any]) -> Json:
-    """A row as JSON gives it back: an independent copy of text, numbers, lists and objects."""
-    copied: Json = json.loads(json.dumps(row, default=_listed))
-    return copied
-
-
-def _listed(value: object) -> object:
-    if isinstance(value, Mapping):
-        return dict(value)
-    raise TypeError(f"a row cannot carry {value!r}")

@@ -1,13 +1,15 @@
-"""The page's web server: the island, the stream of messages, and commands; for this machine only.
+"""The page's web server: the island, the stream of messages, and commands; by default for this machine only.
 
 Messages go to the browser as server-sent events, which reconnect by themselves and begin with a snapshot each time;
 commands come as small JSON posts. Requests that name another host or come from another site are refused, so that no
-web page elsewhere can play with a volcano on this machine (DNS rebinding, cross-site requests).
+web page elsewhere can play with a volcano on this machine (DNS rebinding, cross-site requests). Visitors are few and
+take turns: whoever sends or takes too little for too long is cut off, and what is queued for anybody is bounded.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import socket
 from importlib.resources import files
@@ -22,10 +24,11 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from firmware.page.clips import MEDIA_TYPES
+from firmware.page.commands import CommandError
 from firmware.page.drawing import draw
-from firmware.page.room import CommandError
 from firmware.terms import VolcanoError
 
 if TYPE_CHECKING:
@@ -34,7 +37,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from firmware.page.drawing import Island
-    from firmware.page.room import Json, Room
+    from firmware.page.told import Json, Told
 
 STATIC = files("firmware.page") / "static"
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
@@ -44,6 +47,13 @@ BEAT_S = 10.0
 """How often a silent stream gives a sign of life; the page calls the connection lost after three missed ones."""
 WAITING_MESSAGES = 1000
 """Messages that may wait for a slow browser before its stream is cut; it reconnects and gets a snapshot."""
+
+CONNECTIONS = 64
+"""At a time; a browser opens up to six for a page. One file each: the game must always find one for its journal."""
+STREAMS = 16
+"""Browsers that listen at a time."""
+STALLED_S = 10.0
+"""So long a visitor may send no further byte of a request, or take none of an answer."""
 
 CLIP_CACHING = "private, max-age=86400"
 """A clip's file is named after all that it depends on; a day, because owners may put their own recordings there."""
@@ -91,7 +101,8 @@ class Guard:
 
     def _problem(self, request: Request) -> str | None:
         host = request.headers.get("host", "")
-        if _hostname(host) not in self._hosts:
+        reached = (request.scope.get("server") or ("",))[0]  # an address cannot be rebound, only a name can
+        if _hostname(host) not in {*self._hosts, reached}:
             return f"this page is served for {', '.join(sorted(self._hosts))} only, the request names {host!r}"
         origin = request.headers.get("origin")
         if origin is not None and origin.partition("://")[2] != host:
@@ -108,7 +119,7 @@ def _hostname(host: str) -> str:
         return ""
 
 
-def make_app(room: Room, island: Island, *, hosts: Collection[str] = LOOPBACK, beat_s: float = BEAT_S) -> Starlette:
+def make_app(room: Told, island: Island, *, hosts: Collection[str] = LOOPBACK, beat_s: float = BEAT_S) -> Starlette:
     """The page over `room`.
 
     ``GET /`` the page, ``GET /events`` the stream, ``GET /snapshot`` the room once, ``POST /do`` a command,
@@ -124,6 +135,8 @@ def make_app(room: Room, island: Island, *, hosts: Collection[str] = LOOPBACK, b
         return JSONResponse(room.snapshot())
 
     async def events(_: Request) -> Response:
+        if len(streams) >= STREAMS:
+            return PlainTextResponse(f"{STREAMS} browsers listen already\n", 503)
         return EventStream(room, beat_s, streams)
 
     async def do(request: Request) -> Response:
@@ -192,7 +205,7 @@ class EventStream(Response):
 
     media_type = "text/event-stream"
 
-    def __init__(self, room: Room, beat_s: float, streams: set[asyncio.Task[Any]]) -> None:
+    def __init__(self, room: Told, beat_s: float, streams: set[asyncio.Task[Any]]) -> None:
         self.status_code = 200
         self.background = None
         self.body = b""
@@ -221,22 +234,29 @@ class EventStream(Response):
 
     async def _send_all(self, send: Send) -> None:
         loop = asyncio.get_running_loop()
-        messages: asyncio.Queue[str] = asyncio.Queue()
+        speaking = asyncio.current_task()
+        messages: asyncio.Queue[tuple[str, Json]] = asyncio.Queue()
+
+        def add(name: str, data: Json) -> None:
+            messages.put_nowait((name, data))
+            if messages.qsize() > WAITING_MESSAGES and speaking is not None:
+                speaking.cancel()
 
         def put(name: str, data: Json) -> None:
-            line = f"event: {name}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n"
-            if not loop.is_closed():
-                loop.call_soon_threadsafe(messages.put_nowait, line)
+            with contextlib.suppress(RuntimeError):  # the server's loop has ended
+                loop.call_soon_threadsafe(add, name, data)
 
         leave = self._room.join(put)
         try:
             message = "retry: 1000\n\n"
-            while messages.qsize() <= WAITING_MESSAGES:
+            while True:
                 await send({"type": "http.response.body", "body": message.encode(), "more_body": True})
                 try:
-                    message = await asyncio.wait_for(messages.get(), self._beat_s)
+                    async with asyncio.timeout(self._beat_s):  # wait_for may swallow a cancellation
+                        name, data = await messages.get()
                 except TimeoutError:
-                    message = "event: beat\ndata: {}\n\n"
+                    name, data = "beat", {}
+                message = f"event: {name}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n"
         finally:
             leave()
 
@@ -246,8 +266,53 @@ async def _gone(receive: Receive) -> None:
         pass
 
 
+class _Visit(H11Protocol):
+    """One connection; cut off when there are too many, and when nothing moves on it for `STALLED_S`."""
+
+    _seen: object = None
+    _look: asyncio.TimerHandle | None = None
+    _stall: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as in uvicorn
+        super().connection_made(transport)
+        if len(self.connections) > CONNECTIONS:
+            transport.abort()
+        else:
+            self._look = self.loop.call_later(STALLED_S, self._look_after)
+
+    def _look_after(self) -> None:
+        """A request that is still the same and not complete, or none at all: nobody is there who wants something."""
+        cycle = self.cycle
+        if cycle is self._seen and (cycle is None or cycle.more_body or cycle.response_complete):
+            self.transport.abort()
+            return
+        self._seen = cycle
+        self._look = self.loop.call_later(STALLED_S, self._look_after)
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._stall = self.loop.call_later(STALLED_S, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        if self._stall is not None:
+            self._stall.cancel()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        for timer in (self._look, self._stall):
+            if timer is not None:
+                timer.cancel()
+        super().connection_lost(exc)
+
+
+def names_of_this_machine() -> frozenset[str]:
+    """The names by which a browser in the house may ask for this machine, beside its addresses."""
+    name = socket.gethostname().lower()
+    return LOOPBACK | {name, f"{name}.local"}
+
+
 class PageServer:
-    """The page on a loopback port, in a thread of its own; a context manager.
+    """The page on a port of this machine, by default for itself only, in a thread of its own; a context manager.
 
     Port 0 takes a free one; `url` tells where the page is. `start` returns when it answers.
 
@@ -258,10 +323,12 @@ class PageServer:
     def __init__(self, app: Starlette, port: int = 0, host: str = "127.0.0.1") -> None:
         self._socket = _listen(host, port)
         self.port: int = self._socket.getsockname()[1]
-        self.url = f"http://{host}:{self.port}/"
+        everywhere = host in ("0.0.0.0", "::")  # noqa: S104 - only whoever asks for it is served everywhere
+        where = socket.gethostname() if everywhere else f"[{host}]" if ":" in host else host
+        self.url = f"http://{where}:{self.port}/"
         config = uvicorn.Config(
             app,
-            http="h11",
+            http=_Visit,
             loop="asyncio",
             ws="none",
             lifespan="off",

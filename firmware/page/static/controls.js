@@ -15,7 +15,27 @@ export function controls(send, room) {
   const latch = id("latch");
   const isLatched = () => latch.getAttribute("aria-pressed") === "true";
 
+  /** A real board is told a whole press, so that none can stick: a long one as soon as it is long. */
+  function tellPress() {
+    let told = false;
+    const tell = (long) => {
+      told = true;
+      hand(() => send({ do: "press", long }));
+    };
+    cap.classList.add("waiting");
+    const done = setTimeout(() => {
+      cap.classList.add("long");
+      tell(true);
+    }, LONG_PRESS_MS);
+    return () => {
+      clearTimeout(done);
+      cap.classList.remove("waiting", "long");
+      if (!told) tell(false);
+    };
+  }
+
   function press() {
+    if (room().service) return tellPress();
     const latched = isLatched();
     if (latched && room().button) {
       latch.setAttribute("aria-pressed", "false");

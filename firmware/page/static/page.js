@@ -173,6 +173,8 @@ function words() {
 function show() {
   document.body.classList.toggle("off", !room.on);
   document.body.classList.toggle("choosing", Boolean(selected));
+  document.body.classList.toggle("service", Boolean(room.service));
+  showFaults();
   id("switch").setAttribute("aria-checked", String(room.on));
   id("button").classList.toggle("pressed", room.button);
   id("battery").setAttribute("aria-pressed", String(room.battery_low));
@@ -195,6 +197,14 @@ function show() {
   island.showFigures(room.figures, selected, room.hold);
   island.nameFields(room.figures);
   for (const [field, group] of island.fields) group.setAttribute("tabindex", field === focused ? "0" : "-1");
+}
+
+/** What does not work on a real board, in the firmware's own words; emulated boards have no such list. */
+function showFaults() {
+  const told = !room.service ? [] : room.faults.length ? room.faults : [word("all_well")];
+  const items = id("faults").children;
+  if (items.length === told.length && told.every((text, index) => items[index].textContent === text)) return;
+  id("faults").replaceChildren(...told.map((text) => Object.assign(document.createElement("li"), { textContent: text })));
 }
 
 // --- hands out
@@ -246,12 +256,19 @@ function nextEvent() {
   return new Promise((done) => { happens = done; });
 }
 
-/** Grip the selected figure and touch, until the returned function is called (and a moment longer after a click). */
+/**
+ * Grip the selected figure and touch, until the returned function is called (and a moment longer after a click). On a
+ * real board nobody's hand is there: a contact is told as a whole.
+ */
 function touch(name) {
   if (!room.on) return refuse("hint_first_on", {}, id("switch"));
   if (!selected) return refuse("hint_choose", {}, id("figures"));
   if (!room.figures[selected]) return refuse("hint_aside", { figure: word(selected) }, id("board"));
   const figure = selected;
+  if (room.service) {
+    hand(() => send({ do: "contact", figure, field: room.figures[figure], touch: name }));
+    return null;
+  }
   let lift;
   const lifted = new Promise((done) => { lift = done; });
   hand(async () => {

@@ -169,6 +169,17 @@ def test_a_machine_without_a_header_is_told_so() -> None:
         header_chip({})
 
 
+def test_a_chip_that_does_not_tell_its_label_is_named_with_the_reason(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "gpiochip0").touch()  # a file answers no such call
+    labels = chip_labels(tmp_path)
+    assert labels == {0: "(Inappropriate ioctl for device)"}
+    with pytest.raises(PinError, match=r"\(gpiochip0 \(Inappropriate ioctl for device\)\): is this a Pi"):
+        header_chip(labels)
+    assert caplog.records == [], "who asks again and again fills no log"
+
+
 def test_labels_are_read_from_the_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "gpiochip4").touch()
 

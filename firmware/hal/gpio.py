@@ -52,7 +52,7 @@ RETRY_S = 10.0
 
 
 def chip_labels(folder: Path = Path("/dev")) -> dict[int, str]:
-    """The number and label of every GPIO chip that the kernel shows and lets us open."""
+    """The number and label of every GPIO chip that the kernel shows; in brackets why one does not tell its label."""
     import fcntl  # noqa: PLC0415  # not on every desktop
 
     labels: dict[int, str] = {}
@@ -62,10 +62,10 @@ def chip_labels(folder: Path = Path("/dev")) -> dict[int, str]:
             with path.open("rb", buffering=0) as chip:
                 fcntl.ioctl(chip, GET_CHIPINFO, info)
         except OSError as error:
-            log.warning("%s cannot be asked for its label: %s", path, error.strerror)
-            continue
-        _, label, _ = struct.unpack("32s32sI", info)
-        labels[int(path.name.removeprefix("gpiochip"))] = label.rstrip(b"\0").decode("ascii", "replace")
+            text = f"({error.strerror})"
+        else:
+            text = struct.unpack("32s32sI", info)[1].rstrip(b"\0").decode("ascii", "replace")
+        labels[int(path.name.removeprefix("gpiochip"))] = text
     return labels
 
 

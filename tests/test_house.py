@@ -56,7 +56,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "check": ("terms", "config", "game.registry", "hal", "audio", "workshop", "check"),
     "calibrate": ("terms", "config", "hal", "audio", "workshop", "check", "calibrate"),
     "service": ("terms", "config", "game.kernel", "game.registry", "hal.wiring"),
-    "owner": (*GAME, "game", "owner", "hal.wiring", "page.drawing"),  # wires and island are drawn
+    "owner": (*GAME, "game", "owner", "hal.calibration", "hal.wiring", "page.drawing"),  # wires and island are drawn
     "balance": ("terms", "catalogue", "console", "game.insel", "game.registry", "balance"),
     "cli": ("",),
 }

@@ -17,6 +17,7 @@ import pytest
 from playroom import BOARD
 
 from firmware.cli import main
+from firmware.hal.calibration import Calibration, save_calibration
 from firmware.hal.wiring import OWN_WIRING, RAIL_CODES, FigureMethod, Wiring, load_wiring
 from firmware.owner.figure_foot import draw_foot, seen_pf
 from firmware.owner.pad_board import EDGE_MM, PAD_MM, WINDOW_MM, PadBoard, german_name
@@ -411,6 +412,25 @@ def test_the_command_draws_an_owner_s_copy(tmp_path: Path, capsys: pytest.Captur
     ]
     rows = {text: y for text, _, y in texts((folder / "wiring.svg").read_text(encoding="utf-8"))}
     assert rows["light star"] == rows["GPIO 12"]
+
+
+def test_the_wires_are_drawn_as_a_calibration_has_found_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, folder = tmp_path / "calibration.json", tmp_path / "drawings"
+    command = ["wiring", "--calibration", str(path), "--output", str(folder)]
+    assert main(command) == 2
+    assert capsys.readouterr().err == f"volcano: {path}: there is no calibration; volcano calibrate makes one\n"
+    places = {"ruin-w": (0x5B, 11), "fire": (0x5D, 0)}
+    absent = frozenset({"statue-n", "three"})
+    save_calibration(path, Calibration("2026-01-02T03:04:05", places=places, absent=absent))
+    assert main(command) == 0
+    pads = texts((folder / "pads.svg").read_text(encoding="utf-8"))
+    for pad, electrode in (("ruin-w", "11"), ("fire", "0")):
+        _, x, y = next(each for each in pads if each[0] == pad)
+        assert electrode in [text for text, at_x, at_y in pads if at_x == x and 0 < y - at_y < 5]
+    assert not absent & {text for text, _, _ in pads}
+    assert "MPR121 0x5D" in words((folder / "wiring.svg").read_text(encoding="utf-8"))
 
 
 def test_a_wrong_wiring_or_folder_is_told_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterator
 
+    from firmware.hal.wiring import Wiring
     from firmware.owner.printed import Present, Printed
 
 GRADES = {"K": "known", "I": "inferred", "D": "designed"}
@@ -58,6 +59,8 @@ def add_owner_commands(commands: Any) -> None:
     wiring = commands.add_parser("wiring", help=text, description=f"{text[0].upper()}{text[1:]}.", epilog=WIRING)
     wiring.add_argument("--output", type=Path, default=Path(), metavar="DIR", help="folder (default: this one)")
     wiring.add_argument("--wiring", type=Path, metavar="FILE", help="an owner's copy of wiring.toml")
+    text = "the wires as volcano calibrate --map has found them, whatever wiring.toml says"
+    wiring.add_argument("--calibration", type=Path, metavar="FILE", help=text)
     wiring.add_argument("--board", type=Path, metavar="FILE", help="an owner's copy of board.toml")
     wiring.add_argument("--config", type=Path, metavar="FILE", help="configuration that may name these files")
     wiring.add_argument("--width-mm", type=float, metavar="MM", help="from the westmost pad's edge to the eastmost's")
@@ -106,6 +109,8 @@ def _wiring(options: argparse.Namespace) -> int:
     configuration = load_configuration(options.config)
     island = read_island(options.board or configuration.board or OWN_BOARD)
     wiring = load_wiring(options.wiring or configuration.wiring, [spot.field for spot in island.spots])
+    if options.calibration:
+        wiring = _mapped(wiring, options.calibration)
     folder: Path = options.output
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -115,6 +120,15 @@ def _wiring(options: argparse.Namespace) -> int:
         write_whole(folder / name, picture)
         print(folder / name)
     return 0
+
+
+def _mapped(wiring: Wiring, path: Path) -> Wiring:
+    from firmware.hal.calibration import load_calibration  # noqa: PLC0415 - hardware is drawn by one command only
+
+    calibration = load_calibration(path)
+    if calibration is None:
+        raise OwnerError(f"{path}: there is no calibration; volcano calibrate makes one")
+    return calibration.wired(wiring)
 
 
 def _set(setting: str) -> tuple[Printed, int]:

@@ -75,7 +75,7 @@ class Pad(NamedTuple):
 
 
 class PadBoard:
-    """All pads of a board of this width.
+    """All pads of a board of this width; those that a calibration has mapped away are left out.
 
     Raises:
         OwnerError: a size is senseless, or pads would touch each other.
@@ -90,15 +90,17 @@ class PadBoard:
         reach = max(math.hypot(*spot.at) for spot in island.spots)
         self._scale = (width_mm / 2 - pad_mm / 2 - 2) / reach
         self.paths = [(self._at(start), self._at(end)) for start, end in island.paths]
-        self.fields = [self._field(spot) for spot in island.spots]
+        wired = {pad for chip in wiring.chips for pad in chip.wires}
+        self.fields = [self._field(spot) for spot in island.spots if spot.field in wired]
         self._check_gaps()
         top = width_mm + GAP_MM
-        self.others = list(self._row(TOUCHES, [GERMAN_TOUCHES[touch] for touch in TOUCHES], top))
+        touches = [touch for touch in TOUCHES if touch in wired]
+        self.others = list(self._row(touches, [GERMAN_TOUCHES[touch] for touch in touches], top))
         if wiring.badges:
             top += TOUCH_MM + GAP_MM
             self.others += self._row(wiring.badges, [GERMAN_FIGURES[figure] for figure in wiring.badges], top)
         self.height_mm = top + TOUCH_MM + 2
-        inner = min(math.dist(pad.at, self.middle) for pad in self.fields)
+        inner = min((math.dist(pad.at, self.middle) for pad in self.fields), default=width_mm / 2)
         self.crater_mm = max(0.0, 2 * (inner - pad_mm / 2 - 3))
         """Diameter that the pads leave free for the volcano, which covers the innermost tails."""
 
@@ -115,7 +117,7 @@ class PadBoard:
         return Pad(name, german, at, width, height, place, chip.name, chip.wires[name], is_round)
 
     def _row(self, names: Iterable[Touch | Figure], germans: list[str], top: float) -> Iterator[Pad]:
-        width = min(MOST_TOUCH_MM, (self.width_mm - (len(germans) + 1) * GAP_MM) / len(germans))
+        width = min(MOST_TOUCH_MM, (self.width_mm - (len(germans) + 1) * GAP_MM) / max(1, len(germans)))
         step = width + GAP_MM
         left = self.middle[0] - step * (len(germans) - 1) / 2
         for number, (name, german) in enumerate(zip(names, germans, strict=True)):
@@ -142,7 +144,7 @@ class PadBoard:
             angle = inward + math.radians(turn)
             tip = (x + end * math.cos(angle), y + end * math.sin(angle))
             others = (math.dist(tip, other.at) - other.width_mm / 2 for other in self.fields if other is not pad)
-            if min(others) > TAIL_MM / 2 + 1:
+            if min(others, default=math.inf) > TAIL_MM / 2 + 1:
                 break
         return _strip((x + root * math.cos(angle), y + root * math.sin(angle)), angle, TAIL_LENGTH_MM + 1)
 
@@ -173,7 +175,7 @@ class PadBoard:
             else:
                 paper.box(x - wide / 2, y - high / 2, wide, high, style, radius=1)
             paper.text(x, y - 0.4, str(pad.electrode), "head mid")
-            paper.text(x, y + 3.2, pad.name, "small mid", within_mm=wide - 0.5)
+            paper.text(x, y + 3.2, pad.name, "small mid", within_mm=wide - 1.5)
         self._list(paper, 21 + self.height_mm * scale + 8)
         return paper.svg()
 

@@ -454,9 +454,6 @@ class _Setting:
         self.language = options.language or self.configuration.language
         self.seed = options.seed if options.seed is not None else int.from_bytes(os.urandom(8))
         self._speed = speed
-        if problem:
-            log.error("%s; going on without it", problem)
-            self._problems.append(problem)
 
     def clock(self) -> float:
         """Seconds, monotonic; faster than the world with ``--speed``."""

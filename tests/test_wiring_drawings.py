@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import xml.etree.ElementTree as ET
 import zlib
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from playroom import BOARD
@@ -19,17 +19,15 @@ from playroom import BOARD
 from firmware.cli import main
 from firmware.hal.calibration import Calibration, save_calibration
 from firmware.hal.wiring import OWN_WIRING, RAIL_CODES, FigureMethod, Wiring, load_wiring
-from firmware.owner.figure_foot import draw_foot, seen_pf
-from firmware.owner.pad_board import EDGE_MM, PAD_MM, WINDOW_MM, PadBoard, german_name
+from firmware.owner.figure_foot import FOOT_MM, draw_foot, seen_pf
+from firmware.owner.pad_board import EDGE_MM, PAD_MM, WIDTH_MM, WINDOW_MM, PadBoard, german_name
 from firmware.owner.printed import OwnerError
 from firmware.owner.wiring_drawings import wiring_drawings
 from firmware.owner.wiring_plan import FORWARD_V, HEADER, PIN_OF, SUPPLY_V, draw_plan, resistor_ohm
 from firmware.page.drawing import Island, read_island
-from firmware.terms import FIGURES, TOUCHES
+from firmware.terms import FIGURES, SYMBOLS, TOUCHES
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
+ROOT = Path(__file__).parent.parent
 SVG = "{http://www.w3.org/2000/svg}"
 OWN = OWN_WIRING.read_text(encoding="utf-8")
 RAILS = """
@@ -158,13 +156,38 @@ def test_a_light_s_resistor_keeps_its_current_below_what_is_allowed(forward_v: f
     assert 1000 * (SUPPLY_V - forward_v) / ohm > 3.9, "the next smaller value would have been allowed"
 
 
-def test_the_guide_names_the_resistors_that_are_drawn() -> None:
-    assert {colour: resistor_ohm(volts) for colour, volts in FORWARD_V.items()} == {
-        "red": 330,
-        "yellow": 270,
-        "green": 270,
-        "blue or white": 68,
-    }
+def test_the_guide_names_the_resistors_that_are_drawn(island: Island) -> None:
+    ohms = {colour: resistor_ohm(volts) for colour, volts in FORWARD_V.items()}
+    assert ohms["yellow"] == ohms["green"]
+    named = f"red {ohms['red']} Ω, yellow or green {ohms['green']} Ω, blue or white {ohms['blue or white']} Ω"
+    assert named in page("docs/wiring.md")
+    assert any(f"red {ohms['red']} Ω, yellow {ohms['yellow']} Ω" in text for text in words(draw_plan(own(island))))
+
+
+def test_the_pages_name_the_pins_of_the_wiring(island: Island) -> None:
+    wiring = own(island)
+    gpios = [wiring.lights[symbol] for symbol in SYMBOLS]
+    lights = f"GPIO {', '.join(map(str, gpios))} (pins {', '.join(str(PIN_OF[gpio]) for gpio in gpios)})"
+    readme, guide = page("README.md"), page("docs/wiring.md")
+    assert lights in readme
+    assert f"| push button | GPIO {wiring.button} (pin {PIN_OF[wiring.button]}), closes to ground |" in readme
+    assert wiring.battery_low is not None
+    assert f"GPIO {wiring.battery_low} (pin {PIN_OF[wiring.battery_low]}), low when weak" in readme
+    for terminal, gpio in (("BCLK", 18), ("LRC", 19), ("DIN", 21)):
+        assert f"{terminal} to pin {PIN_OF[gpio]} (GPIO {gpio})" in guide
+
+
+def test_the_guide_names_the_sizes_that_are_drawn() -> None:
+    guide = page("docs/wiring.md")
+    assert f"Pads are {PAD_MM:g} mm wide" in guide
+    assert f"four feet of {FOOT_MM:g} mm" in guide
+    assert f"{WIDTH_MM:g} mm wide" in guide
+    assert pytest.approx(FOOT_MM * (1 + math.sqrt(2)), abs=0.5) == PAD_MM, "four circles in one"
+
+
+def page(name: str) -> str:
+    """A page's text, its lines joined."""
+    return " ".join((ROOT / name).read_text(encoding="utf-8").split())
 
 
 # --- the pads

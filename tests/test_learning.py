@@ -89,7 +89,7 @@ def test_noise_is_measured_and_raises_the_thresholds_that_it_would_cross(counts:
     noise = []
     for calibrated in calibration.pads.values():
         noise.append(calibrated.noise_pf / calibrated.idle_pf * 724)
-        assert calibrated.touch_pf >= 4.99 * calibrated.noise_pf
+        assert calibrated.touch_pf >= 5.99 * calibrated.noise_pf
     assert median(noise) == pytest.approx((counts**2 + 1 / 12) ** 0.5, rel=0.1)  # and the rounding to counts
     quiet = calibration.pads["rock"]
     assert quiet.touch_pf == 4.0

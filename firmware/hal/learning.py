@@ -41,8 +41,10 @@ MOVED_PF = 0.5
 MOVED_NOISE = 4.0
 """A pad whose last five readings lie further than this from its first was moved by a hand (one nearby adds 1 pF)."""
 
-NOISE_MARGIN = 5.0
-"""A threshold is at least so many standard deviations: two updates in a row beyond it are 1 in 10 ** 13 by noise."""
+NOISE_MARGIN = 6.0
+"""A threshold is at least so many standard deviations. A baseline follows upward at once, so noise makes it creep up by
+two or three of them; what is left of the threshold two updates in a row pass once in hours.
+"""
 
 LIGHTEST_PF = 1.1
 """What the lightest figure (2.2 pF) adds when it is gripped where it stood."""

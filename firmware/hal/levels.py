@@ -42,6 +42,11 @@ DRIFT_SHARE = 0.25
 STANDING_MOST_PF = 5.5
 """Four figures that stand on one field show 1.0 + 1.3 + 1.5 + 1.6 pF, their metal's 1.7 pF behind each foot."""
 
+FINGER_PF = 6.0
+"""From here a Touch field or colour pad has a finger on it at the start: pads drift apart by less between calibrations,
+and a finger through lacquer adds at least so much on the weakest return.
+"""
+
 FITTING = (0.8, 1.25)
 """Moisture and supply change all pads of a chip alike, by less than this factor; more is another board."""
 
@@ -115,9 +120,9 @@ class Levels:
         drift = self.drift(snapshot)
         baselines = {}
         for electrode, empty_pf in self._empty_pf.items():
-            may_stand_pf = STANDING_MOST_PF if electrode in self._fields else 0.0
+            at_rest_pf = STANDING_MOST_PF if electrode in self._fields else FINGER_PF
             rise_pf = self._measured_pf(electrode, snapshot) - drift * empty_pf
-            if self.touchable >> electrode & 1 and rise_pf > max(may_stand_pf, self._touch_pf[electrode]):
+            if self.touchable >> electrode & 1 and rise_pf > max(at_rest_pf, self._touch_pf[electrode]):
                 self.idle_pf[electrode] = drift * empty_pf
                 baselines[electrode] = self._mpr121.counts(electrode, drift * empty_pf)
         return baselines

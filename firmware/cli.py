@@ -15,14 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from firmware import __version__
-from firmware.audio.command import Surroundings, add_sounds_command
 from firmware.audio.pack import load_pack, packs_folder
 from firmware.audio.player import SilentPlayer
-from firmware.balance.command import add_balance_command
 from firmware.catalogue import load, sounds_folder
-from firmware.check.command import add_check_command
 from firmware.config import PORT
-from firmware.owner.command import add_owner_commands
 from firmware.terms import Say, Sound, VolcanoError
 
 if TYPE_CHECKING:
@@ -64,7 +60,8 @@ Settings are read from /etc/volcano.toml or ~/.config/volcano.toml; every key is
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit status: 0 well, 1 a comparison failed, 2 wrong input."""
-    options = _parser().parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else arguments
+    options = _parser(words).parse_args(words)
     logging.basicConfig(
         level=logging.DEBUG if options.verbose else logging.INFO,
         format="%(name)s: %(levelname)s: %(message)s",
@@ -91,7 +88,7 @@ class _Parser(argparse.ArgumentParser):
         self.exit(UNUSABLE, f"{self.prog}: {message}; see {self.prog} --help\n")
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     parser = _Parser(
         prog="volcano",
         description="Firmware of the talking volcano of Die Insel: on a Raspberry Pi in the board, or on this machine.",
@@ -121,6 +118,16 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--port", type=int, help=f"of the page (default: {PORT})")
     run.add_argument("--once", action="store_true", help="end after the first poll, to measure the start")
     _game_options(run)
+    if next((word for word in words if not word.startswith("-")), "") != "run":
+        _add_other_commands(commands)  # the greeting does not wait for what only these import
+    return parser
+
+
+def _add_other_commands(commands: Any) -> None:
+    from firmware.audio.command import Surroundings, add_sounds_command  # noqa: PLC0415
+    from firmware.balance.command import add_balance_command  # noqa: PLC0415
+    from firmware.check.command import add_check_command  # noqa: PLC0415
+    from firmware.owner.command import add_owner_commands  # noqa: PLC0415
 
     console = _command(commands, "console", _console, "the unit on a terminal: one command a line, a virtual clock")
     console.epilog = CONSOLE_HELP
@@ -143,7 +150,6 @@ def _parser() -> argparse.ArgumentParser:
 
     replay = _command(commands, "replay", _replay, "play a recorded game again and compare, event by event")
     replay.add_argument("file", type=Path, metavar="FILE", help="a journal")
-    return parser
 
 
 CONSOLE_HELP = """\

@@ -307,6 +307,7 @@ class Loop:
             if first:
                 first = False
                 self._supervisor.ready()
+                self._title.load()  # while the greeting is heard
                 if after_first_poll is not None:
                     after_first_poll()
             self._supervisor.served(self._clock())

@@ -20,27 +20,33 @@ def play(self, *cues, play=MixerPlayer.play):
     os._exit(0)
 MixerPlayer.play = play
 from firmware.cli import main
-main(["run", "--mock", "--state-dir", sys.argv[1]])
+main(["run", "--mock", "--state-dir", *sys.argv[1:]])
 """
 """`volcano run`, ended by the first cue that the mixer has been given."""
 MIXER = "import os, pygame.mixer; pygame.mixer.init(48_000, -16, 1, 512, allowedchanges=0); os._exit(0)"
 IMPORT_LINE = re.compile(r"import time:\s+(\d+) \|\s+\d+ \|\s+(\S+)")
 SHOWN = 8
+PAGE = ("starlette", "uvicorn", "asyncio")
+"""What only the page needs: imported when the volcano is ready."""
 
 
 def first_sample(starts: int) -> list[Figures]:
     """The greeting is heard when this is over (and the card has filled its first period)."""
     ours_ms: list[float] = []
+    page_ms: list[float] = []
     bare_ms: list[float] = []
     with tempfile.TemporaryDirectory() as state:
         ours = [sys.executable, "-c", FIRST_SAMPLE, state]
         for number in range(starts + 1):
-            one, other = _ms(ours), _ms([sys.executable, "-c", MIXER])
-            if number:  # the first pair writes byte code and warms the disk's cache
-                ours_ms.append(one)
-                bare_ms.append(other)
+            times = _ms(ours), _ms([*ours, "--page"]), _ms([sys.executable, "-c", MIXER])
+            if number:  # the first round writes byte code and warms the disk's cache
+                for each, ms in zip((ours_ms, page_ms, bare_ms), times, strict=True):
+                    each.append(ms)
         imports = _imports([sys.executable, "-X", "importtime", "-c", FIRST_SAMPLE, state])
+        with_page = _imports([sys.executable, "-X", "importtime", "-c", FIRST_SAMPLE, state, "--page"])
     ratio = statistics.median(one / other for one, other in zip(ours_ms, bare_ms, strict=True))
+    page_ratio = statistics.median(one / other for one, other in zip(page_ms, ours_ms, strict=True))
+    too_early = [name for name in PAGE if name in with_page]
     most = ", ".join(f"{package} {us / 1e3:.0f}" for package, us in imports.most_common(SHOWN))
     total_ms = imports.total() / 1e3
     return [
@@ -51,6 +57,14 @@ def first_sample(starts: int) -> list[Figures]:
             f"{ratio:.2f} times",
             "at most 1.6 times",
             ratio <= 1.6,
+        ),
+        Figures(
+            "... with --page",
+            f"{statistics.median(page_ms):.0f}",
+            "the same without",
+            f"{page_ratio:.2f} times; imported by then: {', '.join(too_early) or 'nothing of the page'}",
+            f"at most 1.1 times, none of {', '.join(PAGE)}",
+            page_ratio <= 1.1 and not too_early,
         ),
         Figures(
             "... of which imports, ms (with the cost of measuring them)",
@@ -74,5 +88,6 @@ def _imports(command: list[str]) -> Counter[str]:
     for line in done.stderr.splitlines():
         if found := IMPORT_LINE.match(line):
             name = found[2].split(".")[0]
-            spent[name if name not in sys.stdlib_module_names else "Python's own"] += int(found[1])
+            own = name in sys.stdlib_module_names and name not in PAGE
+            spent["Python's own" if own else name] += int(found[1])
     return spent

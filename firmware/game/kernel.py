@@ -335,12 +335,28 @@ class Script(Protocol):
         """Who was last and what is pending, after a power cut."""
 
 
-@dataclass(frozen=True, slots=True)
-class Title:
+class Title(Protocol):
     """A boxed game that the volcano can moderate: the fields of its board, its rules, its script."""
 
-    name: str
-    fields: tuple[str, ...]
-    intro: Rules[Any]
-    game: Rules[Any]
-    script: Script
+    @property
+    def name(self) -> str:
+        """What a command line calls it."""
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The ids of the board's fields."""
+
+    @property
+    def intro(self) -> Rules[Any]:
+        """The introductory game."""
+
+    @property
+    def game(self) -> Rules[Any]:
+        """The game."""
+
+    @property
+    def script(self) -> Script:
+        """What is said and heard."""
+
+    def load(self) -> None:
+        """Load now what would be loaded when it is first asked for."""

@@ -51,6 +51,7 @@ examples:
   volcano console --json < script     the same for programs
   volcano replay FILE                 play a recorded game again and compare
   volcano check                       look at a board's chips, pads, lights, button and sound
+  volcano calibrate --map             teach it which wire is which
   volcano sounds build                make the voices and sounds that are missing
   volcano run                         on the board; systemd does this
 
@@ -126,6 +127,7 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
 def _add_other_commands(commands: Any) -> None:
     from firmware.audio.command import Surroundings, add_sounds_command  # noqa: PLC0415
     from firmware.balance.command import add_balance_command  # noqa: PLC0415
+    from firmware.calibrate.command import add_calibrate_command  # noqa: PLC0415
     from firmware.check.command import add_check_command  # noqa: PLC0415
     from firmware.owner.command import add_owner_commands  # noqa: PLC0415
 
@@ -147,6 +149,7 @@ def _add_other_commands(commands: Any) -> None:
 
     add_balance_command(commands, time.monotonic)
     add_check_command(commands, _surroundings)
+    add_calibrate_command(commands, _surroundings)
 
     replay = _command(commands, "replay", _replay, "play a recorded game again and compare, event by event")
     replay.add_argument("file", type=Path, metavar="FILE", help="a journal")
@@ -309,7 +312,7 @@ def _play(options: argparse.Namespace) -> int:
 
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
     setting = _Setting(options, options.speed)
-    mock = mock_hardware(setting.wiring, setting.clock)
+    mock = mock_hardware(setting.wiring, setting.clock, calibration=setting.calibration)
     sound = options.sound if len(setting.pack) and options.speed == 1 else "none"
     loop = setting.loop(mock.hardware, setting.player(aloud=sound == "here"))
     past, stands = _left_on_the_board(setting.title, setting.store.load())
@@ -374,9 +377,9 @@ def _run(options: argparse.Namespace) -> int:
 
     setting = _Setting(options, forgiving=options.config is None)
     if options.mock:
-        hardware = mock_hardware(setting.wiring, setting.clock).hardware
+        hardware = mock_hardware(setting.wiring, setting.clock, calibration=setting.calibration).hardware
     else:
-        hardware = real_hardware(setting.wiring, setting.clock)
+        hardware = real_hardware(setting.wiring, setting.clock, setting.calibration)
     card = setting.configuration.card
     player = open_with_card(card, setting.mixer, setting.clock, time.sleep, _since_boot_s)
     notifier = Notifier(os.environ)
@@ -439,6 +442,7 @@ class _Setting:
     def __init__(self, options: argparse.Namespace, speed: float = 1.0, *, forgiving: bool = False) -> None:
         from firmware.config import ConfigError, load_configuration, state_folder  # noqa: PLC0415
         from firmware.game.registry import load_title  # noqa: PLC0415
+        from firmware.hal.calibration import usable_calibration  # noqa: PLC0415
         from firmware.hal.wiring import load_wiring  # noqa: PLC0415
         from firmware.journal import Store  # noqa: PLC0415
         from firmware.writer import Writer  # noqa: PLC0415
@@ -460,6 +464,10 @@ class _Setting:
         self.language = options.language or self.configuration.language
         self.seed = options.seed if options.seed is not None else int.from_bytes(os.urandom(8))
         self._speed = speed
+        self.calibration, problem = usable_calibration(options.state_dir or state_folder(), self.wiring)
+        if problem:
+            log.error("%s; going on without it", problem)
+            self._problems.append(problem)
 
     def clock(self) -> float:
         """Seconds, monotonic; faster than the world with ``--speed``."""

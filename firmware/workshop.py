@@ -19,7 +19,7 @@ from firmware.audio.player import SilentPlayer
 from firmware.config import Configuration, load_configuration, state_folder
 from firmware.game.registry import load_title
 from firmware.hal.backends import Hardware, mock_hardware, real_hardware
-from firmware.hal.calibration import FILE_NAME, Calibration, CalibrationError, load_calibration
+from firmware.hal.calibration import FILE_NAME, Calibration, usable_calibration
 from firmware.hal.wiring import Wiring, load_wiring
 from firmware.terms import VolcanoError
 
@@ -147,7 +147,7 @@ class Bench:
     """A board on the bench: its files, and its hardware from when it is first needed.
 
     Raises:
-        VolcanoError: a file of the owner's is wrong, or the service holds the board.
+        VolcanoError: a file of the owner's is wrong.
     """
 
     def __init__(self, options: argparse.Namespace, around: Surroundings) -> None:
@@ -160,20 +160,11 @@ class Bench:
         self.fields = title.fields
         self.wiring = load_wiring(self.configuration.wiring, self.fields)
         """As the wiring file says."""
-        self.calibration_file: Path = (options.state_dir or state_folder()) / FILE_NAME
-        self.calibration: Calibration | None = None
-        self.calibration_problem = ""
-        try:
-            self.calibration = load_calibration(self.calibration_file)
-            self.wired = self.calibration.wired(self.wiring) if self.calibration else self.wiring
-            """As the board's map says, if the owner has made one."""
-        except CalibrationError as error:
-            self.calibration, self.calibration_problem, self.wired = None, str(error), self.wiring
-        if not self.mock and self.running():
-            raise WorkshopError(
-                "the volcano is running and holds bus and pins: stop it first: sudo systemctl stop volcano"
-                " (afterwards: sudo systemctl start volcano)"
-            )
+        folder: Path = options.state_dir or state_folder()
+        self.calibration_file = folder / FILE_NAME
+        self.calibration, self.calibration_problem = usable_calibration(folder, self.wiring)
+        self.wired = self.calibration.wired(self.wiring) if self.calibration else self.wiring
+        """As the board's map says, if the owner has made one."""
 
     def running(self) -> bool:
         """Whether the service runs."""
@@ -181,9 +172,19 @@ class Bench:
 
     @cached_property
     def hardware(self) -> Hardware:
-        """The board, opened as a game does."""
-        clock = self.around.clock
-        return (self.around.open_mock if self.mock else self.around.open_board)(self.wiring, clock, self.calibration)
+        """The board, opened as a game does.
+
+        Raises:
+            WorkshopError: the service holds it.
+        """
+        if not self.mock and self.running():
+            raise WorkshopError(
+                "the volcano is running and holds bus and pins: stop it first: sudo systemctl stop volcano"
+                " (afterwards: sudo systemctl start volcano)"
+            )
+        return (self.around.open_mock if self.mock else self.around.open_board)(
+            self.wiring, self.around.clock, self.calibration
+        )
 
     def player(self, pack: Pack) -> Player:
         """What the voice comes from; the emulated board is silent."""

@@ -140,6 +140,16 @@ signal-points = So klingen zwei Punkte.
 signal-creature = So meldet sich eine Kreatur.
 signal-error = Und so klingt ein Zug, der nicht erlaubt ist.
 
+## Einmessen eines Bretts: der Befehl calibrate
+
+calibrate-clear = Nehmt alle Figuren vom Brett und die Hände weg.
+calibrate-touch = Berührt:
+calibrate-heard = Gut.
+calibrate-again = Das war nicht eindeutig. Noch einmal:
+calibrate-figure = Haltet diese Figur auf einem Feld am Kopf und berührt dazu Erkunden:
+calibrate-done = Fertig. Ich habe mir alles gemerkt.
+calibrate-failed = Das hat nicht geklappt. Der Grund steht auf dem Bildschirm.
+
 ## Hilfen nach zwei Fehlern
 
 hint-not-a-boat-field = Jede Figur beginnt auf einem Strandfeld mit Ruderboot.

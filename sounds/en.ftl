@@ -130,6 +130,16 @@ signal-points = These are two points.
 signal-creature = This is a creature.
 signal-error = And this is a turn that is not allowed.
 
+## Calibrating a board: the command calibrate
+
+calibrate-clear = Take all figures off the board, and your hands away.
+calibrate-touch = Touch:
+calibrate-heard = Good.
+calibrate-again = That was not clear. Once more:
+calibrate-figure = Hold this figure by the head on a field, and touch Explore:
+calibrate-done = Done. I have remembered everything.
+calibrate-failed = That did not work. The screen says why.
+
 ## Help after two errors
 
 hint-not-a-boat-field = Every figure begins on a beach field with a rowing boat.

@@ -54,7 +54,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "console": (*STAGE, "hal.ports", "audio.player"),
     "workshop": ("terms", "config", "catalogue", "game.registry", "hal", "audio"),
     "check": ("terms", "config", "game.registry", "hal", "audio", "workshop", "check"),
-    "calibrate": ("terms", "config", "hal", "audio", "workshop", "check", "calibrate"),
+    "calibrate": ("terms", "config", "unit_script", "hal", "workshop", "check.command", "calibrate"),
     "service": ("terms", "config", "game.kernel", "game.registry", "hal.wiring"),
     "owner": (*GAME, "game", "owner", "hal.calibration", "hal.wiring", "page.drawing"),  # wires and island are drawn
     "balance": ("terms", "catalogue", "console", "game.insel", "game.registry", "balance"),

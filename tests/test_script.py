@@ -13,6 +13,7 @@ import pytest
 from table import TITLE, texts
 
 from firmware import unit, unit_script
+from firmware.calibrate import command, lesson
 from firmware.catalogue import DOMAINS, RELIC_SITES, Catalogue, sounds_folder
 from firmware.game.insel import events as told
 from firmware.game.insel.board import CREATURES, RELICS
@@ -150,8 +151,8 @@ SAID = everything_said()
 
 
 def lines_of_the_unit() -> set[str]:
-    """The lines that the unit itself says, read from its source."""
-    trees = [ast.parse(inspect.getsource(module)) for module in (unit, unit_script)]
+    """The lines that the unit itself and calibration say, read from their sources."""
+    trees = [ast.parse(inspect.getsource(module)) for module in (unit, unit_script, command, lesson)]
     calls = (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call))
     found = set()
     for call in calls:

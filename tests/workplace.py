@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import bisect
 import contextlib
 import re
 from functools import cache
@@ -49,10 +50,12 @@ class Voice(SilentPlayer):
     def __init__(self, clock: Callable[[], float], heard: list[str]) -> None:
         super().__init__(clock)
         self.heard = heard
+        self.words: list[str] = []
         self.closed = False
 
     def play(self, cue: Audible, following: Cue | None = None) -> None:
         args = " ".join(str(value) for _, value in getattr(cue, "args", ()))
+        self.words.append(getattr(cue, "text", ""))
         self.heard.append(f"{getattr(cue, 'line', '') or getattr(cue, 'name', '')} {args}".strip())
         super().play(cue, following)
 
@@ -125,6 +128,7 @@ class Workplace:
         self.wiring = wiring
         self._seed, self._noise_counts, self._soldered = seed, noise_counts, soldered
         self._actions: list[tuple[float, Callable[[MockHardware], object]]] = []
+        self._watchers: list[Callable[[MockHardware], object]] = []
         self.mock: MockHardware | None = None
         self.around = Surroundings(
             load=texts,
@@ -144,8 +148,11 @@ class Workplace:
 
     def at(self, seconds: float, action: Callable[[MockHardware], object]) -> None:
         """Do something to the emulated board so many seconds after the start, at once when it is opened if 0."""
-        self._actions.append((1000.0 + seconds, action))
-        self._actions.sort(key=lambda pair: pair[0])
+        bisect.insort(self._actions, (1000.0 + seconds, action), key=lambda pair: pair[0])
+
+    def watch(self, action: Callable[[MockHardware], object]) -> None:
+        """Do something at every step of the clock."""
+        self._watchers.append(action)
 
     def type(self, seconds: float, key: str) -> None:
         """Press a key."""
@@ -170,6 +177,9 @@ class Workplace:
     def _act(self) -> None:
         while self.mock is not None and self._actions and self._actions[0][0] <= self.now:
             self._actions.pop(0)[1](self.mock)
+        for watcher in self._watchers:
+            if self.mock is not None:
+                watcher(self.mock)
 
     def _open(self, wiring: Wiring, clock: Callable[[], float], calibration: Calibration | None = None) -> Hardware:
         self.mock = mock_hardware(

@@ -82,9 +82,9 @@ def _check(options: argparse.Namespace, bench: Bench, each_poll: Callable[[float
         if not options.json:
             bench.terminal.write(f"{seen[-1]}\n")
 
+    inspector = Inspector(bench, tell, each_poll)
     if not options.json:
         bench.terminal.write("Take figures and hands off the board, and watch the lights.\n")
-    inspector = Inspector(bench, tell, each_poll)
     found = inspector.inspect()
     if not options.json and (bench.terminal.interactive or options.seconds):
         _watch(options.seconds, bench, inspector, each_poll)

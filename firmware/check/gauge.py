@@ -6,9 +6,10 @@ own registers. Reading them changes nothing.
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass, field
-from statistics import fmean, pstdev
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from firmware.hal import registers as reg
@@ -89,7 +90,7 @@ class ChipGauge:
                     kind=kind,
                     electrode=electrode,
                     counts=mean,
-                    noise_counts=pstdev(counts),
+                    noise_counts=noise(counts),
                     baseline=newest.baseline[electrode],
                     pf=picofarad(charge, mean),
                     touched=bool(newest.touched >> electrode & 1),
@@ -104,6 +105,17 @@ class ChipGauge:
         if not self.snapshots:
             return math.nan
         return picofarad(self.charge(electrode), self.snapshots[-1].filtered[electrode])
+
+
+def noise(counts: Sequence[float]) -> float:
+    """Standard deviation of single readings, by what each differs from the one before.
+
+    The largest fifth of the differences is left out, so a hand that comes or goes is no noise; 0.66 is what normal
+    deviates have left then.
+    """
+    squares = sorted((later - sooner) ** 2 / 2 for sooner, later in itertools.pairwise(counts))
+    kept = squares[: round(0.8 * len(squares))]
+    return math.sqrt(fmean(kept)) / 0.66 if kept else 0.0
 
 
 def picofarad(charge: Charge, counts: float) -> float:

@@ -181,6 +181,17 @@ def load_calibration(path: Path) -> Calibration | None:
         return None
 
 
+def usable_calibration(folder: Path, wiring: Wiring) -> tuple[Calibration | None, str]:
+    """The calibration kept in `folder` if it can be used with `wiring`; and why it cannot, in one line, or nothing."""
+    try:
+        calibration = load_calibration(folder / FILE_NAME)
+        if calibration is not None:
+            calibration.wired(wiring)
+    except CalibrationError as error:
+        return None, str(error)
+    return calibration, ""
+
+
 def earlier(path: Path) -> Path:
     """Where the generation before is kept."""
     return path.with_stem(f"{path.stem}-earlier")

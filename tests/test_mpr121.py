@@ -483,3 +483,31 @@ def test_a_stuck_pad_is_rebased_and_the_others_keep_their_touch() -> None:
     rig.chip.set_pf(1, 90.0)
     rig.run(0.1)
     assert rig.sensor.status() == 0b110
+
+
+@pytest.mark.parametrize("finger_pf", [16.0, 60.0, 500.0])
+def test_a_baseline_that_was_seeded_under_a_hand_recovers_in_half_a_second(finger_pf: float) -> None:
+    rig = Rig()
+    rig.chip.set_pf(4, PADS_PF[4] + finger_pf)
+    rig.sensor.start()
+    rig.run(3.0)
+    rig.chip.set_pf(4, PADS_PF[4])
+    rig.run(0.5)
+    snapshot = rig.sensor.snapshot()
+    assert snapshot.filtered[4] > 840
+    assert 0 <= snapshot.filtered[4] - snapshot.baseline[4] <= 3
+    rig.chip.set_pf(4, PADS_PF[4] + finger_pf)
+    rig.run(0.1)
+    assert rig.sensor.status() == 1 << 4
+
+
+def test_a_baseline_is_given_to_a_pad_that_is_not_at_rest() -> None:
+    rig = started()
+    empty_pf = 0.8 * PADS_PF[4]
+    rig.sensor.set_thresholds({4: (40, 20)}, {4: rig.sensor.counts(4, empty_pf)})
+    assert rig.registers(0x1E + 4)[0] == round(rig.sensor.snapshot().filtered[4] / 0.8) >> 2
+    rig.run(0.1)
+    assert rig.sensor.status() == 1 << 4
+    rig.sensor.restart()  # a restart keeps it
+    rig.run(0.1)
+    assert rig.sensor.status() == 1 << 4

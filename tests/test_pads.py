@@ -5,14 +5,21 @@ from __future__ import annotations
 import logging
 import tomllib
 from importlib.resources import files
+from typing import TYPE_CHECKING
 
 import pytest
 
 from firmware.hal.backends import MockHardware, mock_hardware
+from firmware.hal.calibration import Calibration, CalibrationError
 from firmware.hal.emulated_bus import Disturbance
+from firmware.hal.learning import IdleScan, PadMap, Survey
 from firmware.hal.tended_chip import ChipState
 from firmware.hal.wiring import load_wiring
 from firmware.terms import Figure, Grip, Touch
+
+if TYPE_CHECKING:
+    from firmware.hal.calibration import Place
+    from firmware.hal.wiring import Wiring
 
 FIELDS = tuple(tomllib.loads((files("firmware.game.insel") / "board.toml").read_text(encoding="utf-8"))["layout"])
 WIRING = load_wiring(None, FIELDS)
@@ -23,9 +30,9 @@ POLL_S = 0.02
 class Board:
     """An emulated volcano that is polled 50 times a virtual second."""
 
-    def __init__(self) -> None:
+    def __init__(self, calibration: Calibration | None = None, soldered: Wiring | None = None) -> None:
         self.now = 0.0
-        self.mock: MockHardware = mock_hardware(WIRING, lambda: self.now)
+        self.mock: MockHardware = mock_hardware(WIRING, lambda: self.now, calibration=calibration, soldered=soldered)
         self.hands = self.mock.hands
         self.board = self.mock.hardware.touch
         self.bus = self.mock.bus
@@ -300,3 +307,98 @@ def test_a_closed_board_reads_no_more(board: Board) -> None:
     board.bus.clear()
     assert board.run(1.0) == []
     assert board.bus.transactions == 0
+
+
+# --- maps
+
+
+def test_a_dead_pad_that_is_mapped_away_raises_no_fault_and_the_rest_plays() -> None:
+    calibration = Calibration("now", absent=frozenset({"beach-s", "two"}))
+    board = Board(calibration=calibration)
+    board.mock.chips[COAST_CHIP].set_pf(2, float("inf"))
+    board.mock.chips[TOUCH_CHIP].set_pf(3, 0.0)
+    board.run(8.0)
+    assert board.states() == ALL_OK
+    assert board.board.faults() == []
+    board.mock.chips[COAST_CHIP].set_pf(2, 300.0)
+    board.mock.chips[TOUCH_CHIP].set_pf(3, 300.0)
+    assert board.run(2.0) == []
+    board.hands.place(Figure.RED, "beach-sw")
+    board.run(1.0)
+    (grip,) = board.contact(touch=Touch.THREE)
+    assert (grip.field, grip.touch) == ("beach-sw", Touch.THREE)
+
+
+def test_a_board_plays_as_the_owner_has_mapped_it() -> None:
+    """Every wire of every pad swapped with another's, over all four chips."""
+    pads = [pad for chip in WIRING.chips for pad in chip.wires]
+    anywhere = [(address, electrode) for electrode in range(12) for address in (0x5A, 0x5B, 0x5C, 0x5D)]
+    places = dict(zip(pads, anywhere[7:], strict=False))
+    calibration = Calibration("now", places=places)
+    board = Board(calibration=calibration)
+    board.run(1.0)
+    assert len(board.board.pads.chips) == 4
+    assert board.board.faults() == []
+    assert {places[touch][0] for touch in Touch} == {0x5A, 0x5B, 0x5C, 0x5D}
+    for number, field in enumerate(WIRING.fields):
+        board.hands.place(Figure.GREEN, field)
+        board.run(1.0)
+        touch = list(Touch)[number % 6]
+        (grip,) = board.contact(Figure.GREEN, touch)
+        assert (grip.field, grip.touch) == (field, touch)
+
+
+def test_a_board_wired_otherwise_than_the_file_says_is_learnt_by_touching_it() -> None:
+    """Wires in any order: the map, then the scan, then a game."""
+    pads = [pad for chip in WIRING.chips for pad in chip.wires]
+    anywhere = [(address, electrode) for address in (0x5D, 0x5A, 0x5C, 0x5B) for electrode in range(12)]
+    soldered = Calibration("now", places=dict(zip(pads, anywhere[5:], strict=False))).wired(WIRING)
+    board = Board(soldered=soldered)
+    survey, pad_map = Survey(board.bus), PadMap()
+
+    def look(seconds: float) -> list[tuple[Place, ...]]:
+        told = []
+        for _ in range(round(seconds / POLL_S)):
+            board.now += POLL_S
+            if risen := pad_map.step(survey.read()):
+                told.append(risen)
+        return told
+
+    look(0.5)
+    for pad in pads:
+        if pad in WIRING.fields:
+            board.hands.lay_hand(pad)
+        else:
+            board.hands.touch(Touch(pad))
+        ((place,),) = look(0.4)
+        pad_map.assign(pad, place)
+        if pad in WIRING.fields:
+            board.hands.raise_hand(pad)
+        else:
+            board.hands.lift(Touch(pad))
+        look(0.3)
+    mapped = Calibration("now", places=pad_map.places)
+    scan = IdleScan(survey, mapped.wired(WIRING))
+    while not scan.done:
+        board.now += POLL_S
+        scan.step(board.now)
+    assert scan.faults() == []
+    board.board.adopt(scan.calibration("now", mapped))
+    board.run(1.0)
+    for number, field in enumerate(WIRING.fields[::3]):
+        board.hands.place(Figure.BLACK, field)
+        board.run(1.0)
+        touch = list(Touch)[number % 6]
+        (grip,) = board.contact(Figure.BLACK, touch)
+        assert (grip.field, grip.touch) == (field, touch)
+    assert board.board.faults() == []
+    assert board.board.reading is not None
+    assert board.board.reading.rise_pf == pytest.approx(16.5, abs=1.5)
+
+
+def test_a_calibration_for_other_wires_changes_nothing(board: Board) -> None:
+    with pytest.raises(CalibrationError, match="'moon'"):
+        board.board.adopt(Calibration("now", absent=frozenset({"moon"})))
+    board.hands.place(Figure.RED, "beach-s")
+    board.run(1.0)
+    assert len(board.contact()) == 1

@@ -176,6 +176,24 @@ def test_figures_stand_where_the_game_stopped(field: str) -> None:
     assert board.faults == set()
 
 
+@pytest.mark.parametrize("field", ["mountain-ne", "beach-s", "ruin-e"])
+def test_one_of_the_figures_that_stand_there_is_held_at_power_on(field: str) -> None:
+    board = Board(learnt())
+    for figure in FIGURES:
+        board.hands.place(figure, field)
+    board.wait()
+    board.hands.grip(Figure.BLACK)
+    board.wait()
+    assert board.run(2.0) == []
+    board.hands.let_go(Figure.BLACK)
+    assert board.run(1.0) == []
+    board.hands.place(Figure.BLACK, "jungle-n")
+    board.run(1.0)
+    assert who(board.contact(Figure.BLACK), "jungle-n", Touch.ROCK) is Figure.BLACK
+    assert who(board.contact(Figure.GREEN), field, Touch.ROCK) is Figure.GREEN
+    assert board.faults == set()
+
+
 def test_a_warm_and_damp_evening_is_no_hand() -> None:
     board = Board(learnt())
     board.hands.drift(4.0)

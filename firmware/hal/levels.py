@@ -42,6 +42,9 @@ DRIFT_SHARE = 0.25
 STANDING_MOST_PF = 5.5
 """Four figures that stand on one field show 1.0 + 1.3 + 1.5 + 1.6 pF, their metal's 1.7 pF behind each foot."""
 
+GONE_SHARE = 0.65
+"""A hand that was there at the start has gone when its field's rise is below this share of its highest."""
+
 FINGER_PF = 6.0
 """From here a Touch field or colour pad has a finger on it at the start: pads drift apart by less between calibrations,
 and a finger through lacquer adds at least so much on the weakest return.
@@ -86,6 +89,8 @@ class Levels:
         self._empty_pf: dict[int, float] = {}
         """The stored level of each calibrated electrode with nothing on the board."""
         self._doubted: dict[int, tuple[float, float]] = {}
+        self._hands_pf: dict[int, tuple[float, float]] = {}
+        """Fields that a hand is on since the start: the highest rise and the last."""
         for electrode, pad in self.pads.items():
             if calibration is not None and pad in calibration.pads:
                 self._empty_pf[electrode] = calibration.pads[pad].idle_pf
@@ -125,6 +130,8 @@ class Levels:
             if self.touchable >> electrode & 1 and rise_pf > max(at_rest_pf, self._touch_pf[electrode]):
                 self.idle_pf[electrode] = drift * empty_pf
                 baselines[electrode] = self._mpr121.counts(electrode, drift * empty_pf)
+                if electrode in self._fields:
+                    self._hands_pf[electrode] = rise_pf, rise_pf
         return baselines
 
     def thresholds(self, snapshot: Snapshot) -> dict[int, tuple[int, int]]:
@@ -139,11 +146,26 @@ class Levels:
             pairs[electrode] = touch, max(round(touch * RELEASE_SHARE), 1)
         return pairs
 
+    def hands_gone(self) -> list[int]:
+        """Fields that a hand was on at the start, and where figures that were there already stand alone now.
+
+        Their rise is known from the empty board only, so it may be several figures'.
+        """
+        return [
+            electrode
+            for electrode, (highest_pf, last_pf) in self._hands_pf.items()
+            if last_pf < min(STANDING_MOST_PF, GONE_SHARE * highest_pf)
+            and abs(self.rise_pf(electrode) - last_pf) < DRIFT_PF
+        ]
+
     # --- from measurement to measurement
 
     def learn(self, snapshot: Snapshot, touched: int, now: float) -> None:
         """Take a snapshot over; levels at rest follow where `touched` has no bit. `now` in seconds."""
         self.out_of_range = snapshot.out_of_range
+        for electrode, (highest_pf, _) in self._hands_pf.items():
+            rise_pf = self.rise_pf(electrode)
+            self._hands_pf[electrode] = max(highest_pf, rise_pf), rise_pf
         for electrode in self.pads:
             counts = snapshot.filtered[electrode]
             self.now_pf[electrode] = self._measured_pf(electrode, snapshot)
@@ -154,6 +176,11 @@ class Levels:
             if not LOWEST_IDLE <= counts <= HIGHEST_IDLE:
                 self.out_of_range |= 1 << electrode
             self._follow(electrode, now)
+
+    def rest(self, electrode: int) -> None:
+        """The present level is rest from now on."""
+        self.idle_pf[electrode] = self.now_pf[electrode]
+        self._hands_pf.pop(electrode, None)
 
     def _believe_baseline(self, electrode: int, snapshot: Snapshot) -> None:
         """The chip's baseline follows at once when a hand goes; here that may have been missed."""

@@ -193,6 +193,9 @@ class Pads:
             if (held or station is rails) and due and self._measure(station, now):
                 station.measure_s = now + GLANCE_S
                 rise_pf.update(station.rises_pf(held))
+                if not touches:
+                    for electrode in station.chip.levels.hands_gone():
+                        self.rebase(station.chip.levels.pads[electrode], now)
         return PadReading(touches, fields, rise_pf, self._rails.rises_pf() if closely else {}, self.badges.badge(now))
 
     def _measure(self, station: _Station, now: float) -> bool:

@@ -309,5 +309,5 @@ class TendedChip:
         except BusError as error:
             self._fail(error, now)
             return False
-        self.levels.idle_pf[electrode] = self.levels.now_pf[electrode]
+        self.levels.rest(electrode)
         return True

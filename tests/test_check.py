@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import json
 import math
+import os
 import platform
 import re
+import struct
+import subprocess
+import sys
+import termios
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from workplace import DATE, WIRING, Voice, Workplace
 
+from firmware import cli
 from firmware.audio.pack import Pack
 from firmware.check.command import add_check_command
 from firmware.check.live import figure_words
@@ -337,6 +345,34 @@ def test_colours_only_where_they_are_wanted(tmp_path: Path) -> None:
         assert any("\x1b[7m*beach-s" in text for text in place.screen.written) is colour
 
 
+def test_what_was_written_before_the_table_comes_back_after_it(tmp_path: Path) -> None:
+    place = Workplace(tmp_path, interactive=True)
+    place.type(9.0, "q")
+    check(place)
+    text = "".join(place.screen.written)
+    assert text.index("calibration") < text.index("\x1b[?1049h") < text.index("\x1b[?1049l") < text.index("no faults")
+
+
+def test_pads_that_were_touched_keep_a_mark_and_those_that_were_not_are_named_at_the_end(tmp_path: Path) -> None:
+    place = Workplace(tmp_path, interactive=True)
+    touch_two(place)
+    place.at(11.0, lambda mock: mock.hands.lift(Touch.EXPLORE))
+    place.at(11.0, lambda mock: mock.hands.let_go(Figure.WHITE))
+    place.type(13.0, "q")
+    assert check(place) == 0
+    assert re.findall(r"\+([a-z][\w-]+)", "\n".join(drawn(place)[-1])) == ["explore", "beach-s"]
+    missing = ", ".join(pad for chip in WIRING.chips for pad in chip.pads if pad not in ("explore", "beach-s"))
+    assert has("pads", place) == f"pads         2 of 29 pads were touched, not {missing}"
+
+
+def test_what_breaks_while_the_board_is_touched_is_told_at_the_end(tmp_path: Path) -> None:
+    place = Workplace(tmp_path, interactive=True)
+    place.at(9.0, lambda mock: mock.emulated_bus.inject(Disturbance.NACK, address=COAST_CHIP))
+    place.type(11.0, "q")
+    assert check(place) == 1
+    assert [fault for fault in faults(place) if "0x5B is lost" in fault]
+
+
 def test_the_button_is_shown_down(tmp_path: Path) -> None:
     place = Workplace(tmp_path, interactive=True)
     place.at(9.0, lambda mock: mock.press(down=True))
@@ -490,6 +526,46 @@ def test_the_model_is_the_pi_s_own_word(tmp_path: Path) -> None:
     (tmp_path / "model").write_bytes(b"Raspberry Pi Zero 2 W Rev 1.0\0")
     assert model(tmp_path / "model") == "Raspberry Pi Zero 2 W Rev 1.0"
     assert model(tmp_path / "none") == platform.machine()
+
+
+# --- the process's own terminal
+
+KEYS = """
+from firmware.workshop import ProcessTerminal
+terminal = ProcessTerminal()
+with terminal.unbuffered():
+    terminal.write(f"{terminal.interactive} {terminal.colour} {terminal.width}\\n")
+    typed = []
+    while len(typed) < 3:
+        if (key := terminal.key()) is not None:
+            typed.append(key)
+    terminal.write(repr(typed))
+"""
+
+
+def test_a_terminal_gives_its_keys_one_by_one() -> None:
+    master, slave = os.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 100, 0, 0))
+    environment = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+    child = subprocess.Popen([sys.executable, "-c", KEYS], stdin=slave, stdout=slave, env=environment)
+    os.close(slave)
+    shown = b""
+    while b"\n" not in shown:
+        shown += os.read(master, 100)
+    os.write(master, b"x\nq")
+    with contextlib.suppress(OSError):  # the end of the other side
+        while data := os.read(master, 100):
+            shown += data
+    assert child.wait(10) == 0
+    os.close(master)
+    assert shown.decode().split("\r\n") == ["True True 100", "['x', '\\n', 'q']"]
+
+
+def test_the_command_line_knows_both_commands(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["check", "--replay", str(TRACES / "emulated-contact.jsonl")]) == 0
+    assert "beach-s, explore" in capfd.readouterr().out
+    assert cli.main(["calibrate", "--show", "--state-dir", str(tmp_path)]) == 1
+    assert "nothing has been learnt" in capfd.readouterr().out
 
 
 # --- traces

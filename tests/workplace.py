@@ -95,7 +95,7 @@ class Screen:
     @property
     def text(self) -> str:
         """Everything, without colours and cursor movements."""
-        return re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", "".join(self.written))
+        return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", "".join(self.written))
 
     @property
     def lines(self) -> list[str]:

@@ -109,16 +109,19 @@ def _watch(seconds: float | None, bench: Bench, inspector: Inspector, each_poll:
     from firmware.check.live import LiveTable, contact_words  # noqa: PLC0415 - a replay needs the words only
 
     terminal, hardware = bench.terminal, bench.hardware
-    table = LiveTable(terminal, inspector.gauge, hardware.touch.pads.chips) if terminal.interactive else None
-    with contextlib.suppress(KeyboardInterrupt):
+    table = LiveTable(terminal, inspector.gauge, hardware.touch.pads.chips)
+    with contextlib.suppress(KeyboardInterrupt), table if terminal.interactive else contextlib.nullcontext():
         for now, grip in bench.polls(seconds):
             each_poll(now)
-            if table is not None:
+            if terminal.interactive:
                 table.update(now, grip, pressed=hardware.button.is_pressed())
             elif grip is not None:
                 terminal.write(f"contact      {contact_words(grip)}\n")
             if terminal.key() == "q":
                 break
+    if coverage := table.coverage():
+        terminal.write(f"{'pads':<12} {coverage}\n")
+    inspector.look_again()
 
 
 @contextlib.contextmanager

@@ -109,6 +109,12 @@ class Inspector:
         self._calibration()
         return self.found
 
+    def look_again(self) -> None:
+        """What has broken since."""
+        for finding in map(Finding.of, self.bench.hardware.faults()):
+            if finding not in self.found.findings:
+                self.found.findings.append(finding)
+
     def _run(self, seconds: float, *, read: bool = False) -> None:
         for now, _ in self.bench.polls(seconds):
             self._each_poll(now)

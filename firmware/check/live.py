@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from firmware.terms import FIGURES
 
@@ -20,7 +20,8 @@ CELL = 39
 """Characters of a pad: two of them fit on the narrowest terminal, and 29 pads on its 24 lines."""
 
 HOME, CLEAR_LINE, CLEAR_BELOW = "\033[H", "\033[K", "\033[J"
-CLEAR = "\033[2J"
+OTHER_SCREEN, FIRST_SCREEN = "\033[?1049h\033[?25l", "\033[?25h\033[?1049l"
+"""The table has a screen of its own, without a cursor: what was written before comes back after it."""
 BRIGHT, FAINT, PLAIN = "\033[7m", "\033[2m", "\033[0m"
 
 
@@ -39,7 +40,10 @@ def contact_words(grip: Grip) -> str:
 
 
 class LiveTable:
-    """Every pad with its picofarads, drawn anew ten times a second."""
+    """Every pad with its picofarads, drawn anew ten times a second, for as long as the context lasts.
+
+    A pad that is touched has a star, one that has been touched before a plus.
+    """
 
     def __init__(self, terminal: Terminal, gauge: Gauge, chips: Sequence[TendedChip]) -> None:
         self._terminal = terminal
@@ -48,7 +52,24 @@ class LiveTable:
         self._drawn_s = float("-inf")
         self._last = "none yet; hold a figure by the head and touch a Touch field"
         self._pressed = False
-        terminal.write(CLEAR)
+        self._seen: set[str] = set()
+
+    def __enter__(self) -> Self:
+        self._terminal.write(OTHER_SCREEN)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._terminal.write(FIRST_SCREEN)
+
+    def coverage(self) -> str:
+        """Which pads have not been touched yet; empty if none has been."""
+        pads = [pad for gauge in self._gauge.chips for pad in gauge.wiring.pads if pad not in gauge.wiring.rails]
+        missing = [pad for pad in pads if pad not in self._seen]
+        if not self._seen:
+            return ""
+        return f"{len(pads) - len(missing)} of {len(pads)} pads were touched" + (
+            f", not {', '.join(missing)}" if missing else ""
+        )
 
     def update(self, now: float, grip: Grip | None, *, pressed: bool) -> None:
         """Take one poll; draw if it is time. `pressed`: the push button is down."""
@@ -82,8 +103,11 @@ class LiveTable:
                 pf = gauge.pf(electrode)
                 touched = bool(chip.mask >> electrode & 1) and not gauge.error
                 rise = pf - chip.levels.idle_pf[electrode]
+                if touched:
+                    self._seen.add(pad)
+                mark = "*" if touched else "+" if pad in self._seen else " "
                 numbers = f"{pf:7.2f} {rise:+7.2f} pF" if math.isfinite(pf) else "      -       - pF"
-                cell = f"{'*' if touched else ' '}{pad:<12.12}{address:02X}.{electrode:<2} {numbers}".ljust(CELL)
+                cell = f"{mark}{pad:<12.12}{address:02X}.{electrode:<2} {numbers}".ljust(CELL)
                 cells.append(self._lit(cell, lit=touched, faint=bool(gauge.error)))
         return cells, lost
 

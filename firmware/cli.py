@@ -179,11 +179,11 @@ def voices_file() -> Path:
 def _surroundings() -> WorkshopSurroundings:
     """What the commands for a board on the bench need."""
     from firmware.audio.mixer import MixerPlayer  # noqa: PLC0415 - each command loads its own
-    from firmware.workshop import Surroundings  # noqa: PLC0415
+    from firmware.workshop import SERVICE_STATE, Surroundings  # noqa: PLC0415
 
     return Surroundings(
         load,
-        lambda: load_pack(packs_folder()),
+        lambda: load_pack(SERVICE_STATE / "sounds", packs_folder()),
         lambda configuration, pack: MixerPlayer(
             pack, time.monotonic, card=configuration.card, buffer=configuration.buffer
         ),

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from firmware.audio.player import SilentPlayer
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Sequence
     from contextlib import AbstractContextManager
-    from pathlib import Path
 
     from firmware.audio.pack import Pack
     from firmware.audio.player import Player
@@ -40,6 +40,9 @@ POLLS_PER_S = 50
 """As in a game."""
 
 SERVICE = "volcano.service"
+SERVICE_STATE = Path("/var/lib/volcano")
+"""Its StateDirectory."""
+
 PATIENCE_S = 5.0
 """No program that is asked takes longer."""
 
@@ -128,7 +131,8 @@ class Surroundings:
     """What the commands need of the rest.
 
     `clock` in seconds, monotonic; `date` is ISO 8601 of now; `ask` runs a program and gives what it printed, None if it
-    is not there or fails. `open_board` opens this Pi's board, `open_mock` the emulated one of `--mock`.
+    is not there or fails; `service_state` is where the service keeps its own; `open_board` opens this Pi's board,
+    `open_mock` the emulated one of `--mock`.
     """
 
     load: Callable[[str], Catalogue]
@@ -139,8 +143,15 @@ class Surroundings:
     date: Callable[[], str]
     terminal: Callable[[], Terminal] = ProcessTerminal
     ask: Callable[[Sequence[str]], str | None] = ask
+    service_state: Path = SERVICE_STATE
     open_board: OpenBoard = real_hardware
     open_mock: OpenBoard = _open_mock
+
+
+def board_folder(service_state: Path) -> Path:
+    """Where this machine's board keeps what it has learnt: the installed service's folder, wherever this was typed."""
+    installed = service_state.is_dir() and "STATE_DIRECTORY" not in os.environ
+    return service_state if installed else state_folder()
 
 
 class Bench:
@@ -160,11 +171,23 @@ class Bench:
         self.fields = title.fields
         self.wiring = load_wiring(self.configuration.wiring, self.fields)
         """As the wiring file says."""
-        folder: Path = options.state_dir or state_folder()
-        self.calibration_file = folder / FILE_NAME
-        self.calibration, self.calibration_problem = usable_calibration(folder, self.wiring)
+        self.folder: Path = options.state_dir or (state_folder() if self.mock else board_folder(around.service_state))
+        """Where what the board has learnt is kept."""
+        if self.folder.exists() and not os.access(self.folder, os.R_OK | os.X_OK):
+            raise WorkshopError(f"{self.folder} may not be read: it is the service's: begin the command with sudo")
+        self.calibration_file = self.folder / FILE_NAME
+        self.calibration, self.calibration_problem = usable_calibration(self.folder, self.wiring)
         self.wired = self.calibration.wired(self.wiring) if self.calibration else self.wiring
         """As the board's map says, if the owner has made one."""
+
+    def check_writable(self) -> None:
+        """Better now than after a long lesson.
+
+        Raises:
+            WorkshopError: the folder of the calibration may not be written.
+        """
+        if self.folder.exists() and not os.access(self.folder, os.W_OK):
+            raise WorkshopError(f"{self.folder} may not be written: it is the service's: begin the command with sudo")
 
     def running(self) -> bool:
         """Whether the service runs."""

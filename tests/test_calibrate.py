@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import logging
+import os
 import re
 from dataclasses import replace
 from functools import partial
@@ -20,7 +21,7 @@ from firmware.check.command import add_check_command
 from firmware.hal.calibration import FILE_NAME, Calibration, load_calibration, save_calibration
 from firmware.hal.emulated_bus import Disturbance
 from firmware.terms import FIGURES, Figure, Touch, VolcanoError
-from firmware.workshop import ENTER
+from firmware.workshop import ENTER, Bench
 
 if TYPE_CHECKING:
     from firmware.hal.backends import MockHardware
@@ -341,8 +342,6 @@ def test_a_pad_that_is_not_there_is_refused(place: Workplace, line: str) -> None
 
 # --- figures
 
-FEET = {Figure.WHITE: 2.2, Figure.RED: 4.7, Figure.GREEN: 10.0, Figure.BLACK: 22.0}
-
 
 def put_away(mock: MockHardware, figure: Figure) -> None:
     mock.hands.place(figure, None)
@@ -380,7 +379,9 @@ class Player:
 def test_the_figures_feet_are_measured_in_three_grips_each(place: Workplace) -> None:
     Player(place)
     assert calibrate(place, "--figures") == 0
-    assert learnt(place).figures == {figure: pytest.approx(foot, rel=0.12) for figure, foot in FEET.items()}
+    assert learnt(place).figures == {
+        figure: pytest.approx(foot, rel=0.12) for figure, foot in WIRING.capacitor_pf.items()
+    }
     assert place.heard.count("calibrate-heard") == 12
     assert place.heard[place.heard.index("calibrate-clear") + 1] == "calibrate-figure"
     assert [line for line in place.heard if line.startswith("figure-name")][-3:] == [
@@ -487,6 +488,38 @@ def test_a_disk_that_refuses_is_one_line(place: Workplace, tmp_path: Path) -> No
     calibrate(place)
     with pytest.raises(VolcanoError, match="cannot be written"):
         calibrate(place, f"--backup {tmp_path / 'nowhere' / 'backup'}")
+
+
+def test_on_an_installed_board_it_is_the_service_that_learns(
+    place: Workplace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "somebody"))
+    monkeypatch.delenv("STATE_DIRECTORY", raising=False)
+    options = argparse.Namespace(mock=False, config=None, state_dir=None)
+    assert Bench(options, place.around).folder == tmp_path / "somebody" / "volcano"
+    (tmp_path / "installed").mkdir()
+    assert Bench(options, place.around).folder == tmp_path / "installed"
+    options.mock = True
+    assert Bench(options, place.around).folder == tmp_path / "somebody" / "volcano"
+    options.mock = False
+    monkeypatch.setenv("STATE_DIRECTORY", str(tmp_path / "unit"))
+    assert Bench(options, place.around).folder == tmp_path / "unit"
+
+
+@pytest.mark.parametrize("line", ["", "--map", "--without ruin-w", "--forget"])
+def test_a_folder_that_may_not_be_written_is_told_before_the_lesson(
+    place: Workplace, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    monkeypatch.setattr(os, "access", lambda path, mode: path != place.folder or not mode & os.W_OK)
+    with pytest.raises(VolcanoError, match="begin the command with sudo"):
+        calibrate(place, line)
+    assert place.mock is None
+
+
+def test_a_folder_that_may_not_be_read_is_told(place: Workplace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "access", lambda path, mode: path != place.folder)
+    with pytest.raises(VolcanoError, match=r"may not be read.*begin the command with sudo"):
+        calibrate(place, "--show")
 
 
 # --- at the start of the volcano

@@ -139,6 +139,7 @@ class Workplace:
             date=lambda: DATE,
             terminal=lambda: self.screen,
             ask=self._ask,
+            service_state=folder / "installed",
             open_board=self._open,
             open_mock=self._open,
         )

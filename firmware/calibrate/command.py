@@ -91,6 +91,7 @@ def _learn(options: argparse.Namespace, bench: Bench) -> int:
 
     if options.figures and not learns_figures(bench.wiring):
         raise VolcanoError(f"--figures: figures are told apart by {bench.wiring.figure_method}: nothing to be learnt")
+    bench.check_writable()
     if bench.calibration_problem:
         bench.terminal.write(f"{bench.calibration_problem}; beginning anew\n")
     before = bench.calibration or Calibration(bench.around.date())
@@ -159,6 +160,7 @@ def _leave_out(pads: Collection[str], bench: Bench) -> int:
     from firmware.hal.calibration import Calibration, save_calibration  # noqa: PLC0415
 
     _refuse_damaged(bench)
+    bench.check_writable()
     before = bench.calibration or Calibration(bench.around.date())
     calibration = replace(before, absent=before.absent | set(pads))
     calibration.wired(bench.wiring)
@@ -171,6 +173,8 @@ def _leave_out(pads: Collection[str], bench: Bench) -> int:
 def _file(options: argparse.Namespace, bench: Bench) -> int:
     from firmware.hal.calibration import earlier, encode, read_calibration, save_calibration  # noqa: PLC0415
 
+    if options.restore or options.forget:
+        bench.check_writable()
     if options.restore:
         try:
             restored = read_calibration(options.restore)

@@ -39,8 +39,8 @@ so long: what a hand does the chip calls a touch by then.
 DRIFT_SHARE = 0.25
 """Share of a small change that one measurement moves the idle level by."""
 
-STANDING_MOST_PF = 5.5
-"""Four figures that stand on one field show 1.0 + 1.3 + 1.5 + 1.6 pF, their metal's 1.7 pF behind each foot."""
+STANDING_MOST_PF = 6.0
+"""Four figures that stand on one field show 1.1 + 1.4 + 1.5 + 1.6 pF, their metal's 1.7 pF behind each foot."""
 
 GONE_SHARE = 0.65
 """A hand that was there at the start has gone when its field's rise is below this share of its highest."""

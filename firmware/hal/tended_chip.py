@@ -40,6 +40,12 @@ OVER_CURRENTS = 3
 OVER_CURRENT_WINDOW_S = 60.0
 """So many over-currents within the window mean a wrong or broken REXT: the chip is named as faulty."""
 
+BLIND_S = 0.06
+"""After a start a chip counts afresh: its status means nothing for two or three updates."""
+
+KEPT_S = 2.0
+"""So long a lost chip's mask is kept; what is held longer than it is lost is one touch."""
+
 RELEARN_PAUSE_S = 60.0
 """A chip that auto-configured itself under a hand does it again without, at most so often."""
 
@@ -60,8 +66,8 @@ class ChipState(Enum):
 class TendedChip:
     """One chip with its state, its touch mask, and its pads' levels in picofarads.
 
-    `mask` has a bit for each Touch field, field and colour pad that is touched; it keeps its last value through a short
-    disturbance and is 0 while the chip is lost.
+    `mask` has a bit for each Touch field, field and colour pad that is touched. It keeps its last value while the chip
+    is set up anew or lost for a moment: a dip of the supply is no release, and what is held through it no second touch.
 
     With a calibration it starts with the charges that were found when nothing was on the board, and a pad that is far
     above its level then has a hand on it: it is touched from the start, and at rest once the hand has gone.
@@ -86,6 +92,8 @@ class TendedChip:
         self._started = False
         self._settled = False
         self._relearn_s = float("-inf")
+        self._blind_until_s = float("-inf")
+        self._lost_s = float("-inf")
         self._failures = 0
         self._pause_s = FIRST_PAUSE_S
         self._again_s = float("-inf")
@@ -126,6 +134,8 @@ class TendedChip:
 
     def revive(self, now: float) -> None:
         """Start the chip, or restart it, if its pause is over; measure it if it has just been configured."""
+        if self.state is ChipState.LOST and now - self._lost_s >= KEPT_S:
+            self.mask = 0
         if self.state is ChipState.LOST and now >= self._again_s:
             try:
                 if self._started:
@@ -158,8 +168,9 @@ class TendedChip:
             self._fail(error, now)
             return
         self._settled = True
-        self.levels.learn(snapshot, sum(1 << electrode for electrode in baselines), now)
+        self.levels.learn(snapshot, sum(1 << electrode for electrode in baselines) | self.mask, now)
         self.state = ChipState.OK
+        self._blind_until_s = now + BLIND_S
         self._well_since_s = now
         if self._logged:
             log.warning("%s works again", self.name)
@@ -185,8 +196,8 @@ class TendedChip:
             self.state = ChipState.DEGRADED
 
     def _lose(self, error: BusError, now: float) -> None:
-        self.state = ChipState.LOST
-        self.mask = 0
+        if self.state is not ChipState.LOST:
+            self.state, self._lost_s = ChipState.LOST, now
         if now - self._well_since_s >= SOUND_S:
             self._pause_s = FIRST_PAUSE_S
         self._again_s = now + self._pause_s
@@ -199,7 +210,6 @@ class TendedChip:
         """It answers, but not as we left it: configure it again at once."""
         self.resets += 1
         log.warning("%s %s and is configured again", self.name, why)
-        self.mask = 0
         try:
             self._mpr121.restart()
         except BusError as error:
@@ -216,8 +226,11 @@ class TendedChip:
     # --- reading
 
     def read_mask(self, now: float) -> None:
-        """Read the touch status into `mask`; harmless while the chip is lost or recovering."""
-        if self.state is ChipState.LOST or self.state is ChipState.RECOVERING:
+        """Read the touch status into `mask`; harmless while the chip is lost or recovering.
+
+        Before a release is believed the chip is asked whether it has been reset: then its status is empty as well.
+        """
+        if self.state is ChipState.LOST or self.state is ChipState.RECOVERING or now < self._blind_until_s:
             return
         over_currents = self._mpr121.over_current
         try:
@@ -230,19 +243,25 @@ class TendedChip:
         if self._mpr121.over_current != over_currents:
             self._trip(now)
             return
-        self.mask = mask & self.levels.touchable
+        mask &= self.levels.touchable
+        if not self.mask & ~mask or self._is_ours(now):
+            self.mask = mask
 
     def check(self, now: float) -> None:
         """Whether it is still configured as we left it: a dip of the supply resets it without a sign."""
-        if self.state is not ChipState.OK:
-            return
+        if self.state is ChipState.OK:
+            self._is_ours(now)
+
+    def _is_ours(self, now: float) -> bool:
+        """The same; if it is not, it is configured again."""
         try:
             healthy = self._mpr121.healthy()
         except BusError as error:
             self._fail(error, now)
-            return
+            return False
         if not healthy:
             self._reconfigure("was reset (a dip of its 3V3?)", now)
+        return healthy
 
     def _trip(self, now: float) -> None:
         """It has reported over-current and is in Stop."""
@@ -276,8 +295,8 @@ class TendedChip:
         if self.state is ChipState.LOST or self.state is ChipState.RECOVERING:
             return False
         snapshot = self._measured(now)
-        if snapshot is None:
-            return False
+        if snapshot is None or not (any(snapshot.filtered) or self._is_ours(now)):
+            return False  # no readings at all: it has been reset
         touched = (self.mask | snapshot.touched) & self.levels.touchable
         self.levels.learn(snapshot, touched, now)
         may_relearn = not self._stored_charges and now - self._relearn_s >= RELEARN_PAUSE_S

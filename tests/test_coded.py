@@ -294,9 +294,9 @@ def test_the_wiring_chooses_the_reader() -> None:
 
 
 def test_the_calibration_says_what_the_feet_really_are() -> None:
-    feet = {Figure.WHITE: 3.3, Figure.RED: 6.8, Figure.GREEN: 15.0, Figure.BLACK: 33.0}
-    reading = GripReading("mountain-ne", 6.6)
+    feet = {Figure.WHITE: 1.5, Figure.RED: 3.3, Figure.GREEN: 6.8, Figure.BLACK: 15.0}
+    reading = GripReading("mountain-ne", 13.5)
     usual = figure_reader(WIRING).likelihood(reading)
     measured = figure_reader(WIRING, Calibration("now", figures=feet)).likelihood(reading)
-    assert identify(measured, UNKNOWN) == Identity(Figure.RED)
-    assert identify(usual, UNKNOWN).figure is not Figure.RED
+    assert identify(measured, UNKNOWN) == Identity(Figure.BLACK)
+    assert identify(usual, UNKNOWN) == Identity(Figure.GREEN)

@@ -55,10 +55,17 @@ def test_one_touch_field_and_one_gripped_field_make_a_grip() -> None:
     assert table.reader.asked == [("beach", 4.5)]
 
 
-def test_a_clean_grip_takes_three_polls() -> None:
+def test_a_touch_field_beside_a_figure_that_is_held_already_takes_three_polls() -> None:
     table = Table()
+    table.hold(1.0, beach=4.5)
     assert table.hold(0.04, Touch.ROCK, beach=4.5) == []
     assert len(table.hold(0.02, Touch.ROCK, beach=4.5)) == 1
+
+
+def test_both_at_once_takes_a_few_polls_more_for_the_hand_might_still_be_closing() -> None:
+    table = Table()
+    assert table.hold(0.06, Touch.ROCK, beach=4.5) == []
+    assert len(table.hold(0.1, Touch.ROCK, beach=4.5)) == 1
 
 
 @pytest.mark.parametrize(
@@ -117,7 +124,18 @@ def test_a_closing_hand_is_not_measured_before_it_has_closed() -> None:
     for step in range(25):  # 1.2 to 4.5 pF in half a second
         assert table.hold(POLL_S, Touch.ROCK, beach=1.2 + 3.3 * step / 25) == []
     assert len(table.hold(0.2, Touch.ROCK, beach=4.5)) == 1
-    assert table.reader.asked == [("beach", 4.5)]
+    ((_, rise_pf),) = table.reader.asked
+    assert rise_pf == pytest.approx(4.5, abs=0.03)
+
+
+def test_a_hand_that_takes_a_second_and_a_half_is_waited_for() -> None:
+    for final_pf in (2.0, 5.0, 12.0, 24.0):
+        table = Table()
+        for step in range(75):
+            assert table.hold(POLL_S, Touch.ROCK, beach=final_pf * (step + 1) / 76) == []
+        assert len(table.hold(0.4, Touch.ROCK, beach=final_pf)) == 1
+        ((_, rise_pf),) = table.reader.asked
+        assert rise_pf == pytest.approx(final_pf, rel=0.05)
 
 
 def test_noise_only_delays() -> None:

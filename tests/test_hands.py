@@ -75,7 +75,7 @@ def test_a_gripped_figure_adds_almost_its_capacitor(figure: Figure) -> None:
         hands.grip(figure)
 
     capacitor_pf = WIRING.capacitor_pf[figure]
-    assert 0.75 * capacitor_pf < added(act, "ruin-n") < capacitor_pf
+    assert 0.7 * capacitor_pf < added(act, "ruin-n") < capacitor_pf
 
 
 def test_figures_on_one_field_add_up() -> None:
@@ -85,7 +85,7 @@ def test_figures_on_one_field_add_up() -> None:
 
     both = added(act, "ruin-n")
     one = added(lambda hands: hands.place(Figure.RED, "ruin-n"), "ruin-n")
-    assert both == pytest.approx(one + series_pf(22.0, 1.7))
+    assert both == pytest.approx(one + series_pf(33.0, 1.7), abs=0.05)
 
 
 def test_a_finger_on_a_touch_field_grounds_the_body_and_for_the_same_chip_best() -> None:

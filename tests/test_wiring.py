@@ -53,7 +53,7 @@ def test_the_shipped_pins_keep_clear_of_i2c_sound_and_uart() -> None:
 def test_the_shipped_figures_carry_four_capacitors() -> None:
     wiring = load_wiring(None, FIELDS)
     assert wiring.figure_method is FigureMethod.CAPACITOR
-    assert [wiring.capacitor_pf[figure] for figure in FIGURES] == [2.2, 4.7, 10.0, 22.0]
+    assert [wiring.capacitor_pf[figure] for figure in FIGURES] == [3.3, 6.8, 15.0, 33.0]
 
 
 def copy(tmp_path: Path, old: str, new: str) -> Path:
@@ -93,7 +93,7 @@ def line_of(text: str) -> int:
             'method = "magic"',
             "figures.method: must be one of capacitor, rails, colour-pads, nothing, is 'magic'",
         ),
-        ("red = 4.7", "red = 2.4", "figures.capacitor_pf.red: 2.4 pF is too near to white's 2.2 pF"),
+        ("red = 6.8", "red = 3.6", "figures.capacitor_pf.red: 3.6 pF is too near to white's 3.3 pF"),
         ("clock_hz = 400000", "clock_hz = 1000000", "i2c.clock_hz: must be from 10000 to 400000, is 1000000"),
         ("bus = 1 ", 'bus = "1" ', "i2c.bus: must be a whole number, is '1'"),
         ("bus = 1 ", "bus = 1\nspeed = 3", "i2c.speed: is not a key here; known: bus, clock_hz"),

@@ -6,8 +6,8 @@ alone raises a pad by one or two picofarads), hands lying about, and the same co
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
-from math import inf
 from statistics import fmean, median
 from typing import TYPE_CHECKING
 
@@ -24,21 +24,49 @@ if TYPE_CHECKING:
 MEASUREMENTS = 3
 """A grip is judged by the median of three measurements that agree: one spike cannot decide."""
 
-MOST_MEASUREMENTS = 10
-"""As many are remembered: enough to tell a closing hand from noise."""
+MOST_MEASUREMENTS = 15
+"""After so many, 0.3 s, noise is lived with."""
 
 MEASUREMENT_GAP_S = 0.009
 """The chips have a new value every 10 ms (MPR121 data sheet, ESI x SFI); anything sooner is the same one again."""
 
 STILL_PF = 0.2
-STILL = 0.02
-"""Three measurements that differ by no more stand still: one count on a 120 pF pad, and this share.
+STILL = 0.06
+"""A field that wanders by no more than this stands still."""
 
-So do the means of five; the means of three must agree twice as well, or a hand that closes slowly would pass.
-"""
+IDLE_COUNTS = 724
+"""What auto-configuration makes an idle pad read (MPR121 data sheet, 5.11): by that a count is so many picofarads."""
 
-ONE_WAY_PF = 0.05
-"""But three that differ by more than this and all go one way are a hand that closes: 40 ms at 1 pF a second."""
+USUAL_IDLE_PF = 80.0
+"""A pad with its wire, where nothing is known of it."""
+
+ROUNDING_COUNTS = 0.35
+"""Standard deviation of a quiet chip's reading, rounded to a whole count."""
+
+NOISE_AT_FIRST_COUNTS = 0.5
+MOST_NOISE_COUNTS = 2.0
+LEARNING = 0.2
+"""What is thought of a reading's noise before any grip, the most that is believed, and how fast it is learnt."""
+
+ERROR_PF = 0.06
+ERROR = 0.025
+"""Measurements are averaged until the mean's standard error is no more than this, or this share of it."""
+
+FAR = 4.0
+FAR_SHARE = 0.02
+"""So many standard deviations away, and by this share, is no noise: a hand moves."""
+
+SLOPE_ERRORS = 3.0
+"""A slope of so many standard errors is no noise either."""
+
+SURELY = 1.5
+"""So many standard errors are added to a slope that must be small."""
+
+GROWTH_PER_S = 0.35
+"""Below this share of itself a second no hand is closing that takes two seconds at most."""
+
+FRESH_S = 0.5
+"""A field that has been still for so long was gripped before; only the finger's landing is still to be waited for."""
 
 STEADY_PF = 0.4
 STEADY = 0.06
@@ -81,6 +109,14 @@ a hand's 13.5 pF the fall to 11.5 is too small to be sure of; such a figure is k
 
 
 @dataclass(frozen=True, slots=True)
+class Finger:
+    """How far a touched Touch field has risen above its rest, and that rest, in picofarads."""
+
+    rise_pf: float
+    idle_pf: float
+
+
+@dataclass(frozen=True, slots=True)
 class PadReading:
     """What the pads say at one poll: what is touched, and how far above rest the fields measured just now are."""
 
@@ -91,6 +127,10 @@ class PadReading:
     """By field: how far each rail has risen since that field was touched, where the board has rails."""
     badge: Figure | None = None
     """The figure whose colour pad is held or was touched just now, where the board has such pads."""
+    idle_pf: Mapping[str, float] = field(default_factory=dict)
+    """What the fields in `rise_pf` show at rest."""
+    finger: Finger | None = None
+    """What the one Touch field that is touched shows, while a contact is being made."""
 
 
 NOTHING = PadReading()
@@ -107,6 +147,8 @@ class _Raised:
     peak_pf: float = 0.0
     steady_pf: float = 0.0
     steady_since_s: float = 0.0
+    still_pf: float = 0.0
+    still_since_s: float = 0.0
     stands: bool = False
     """The hand has let go: it is at rest from now on."""
     stands_pf: float = 0.0
@@ -118,6 +160,8 @@ class _Raised:
         rise_pf = median(self.recent_pf)
         if self.rise_pf is None or abs(rise_pf - self.steady_pf) > STEADY_PF + STEADY * rise_pf:
             self.steady_pf, self.steady_since_s = rise_pf, now
+        if self.rise_pf is None or abs(rise_pf - self.still_pf) > STILL_PF + STILL * rise_pf:
+            self.still_pf, self.still_since_s = rise_pf, now
         self.rise_pf = rise_pf
         if self.stands:
             if rise_pf > self.stands_pf + RAISED_PF:
@@ -157,30 +201,64 @@ class _Raised:
         return self.rise_pf is not None and self.rise_pf < self.standing.most_pf and now - self.steady_since_s >= for_s
 
 
-def _settled(samples_pf: list[float]) -> float | None:
-    """The median of the last measurements, None while a hand is still closing.
+@dataclass(frozen=True, slots=True)
+class _Settled:
+    """A level that has come to rest, with its standard error."""
 
-    Three that hardly differ are enough, unless each is above (or below) the one before. If noise spoils that, the means
-    of two threes decide, or of two fives.
+    rise_pf: float
+    error_pf: float
+
+
+def _settled(
+    samples: list[tuple[float, float]], idle_pf: float, noise_counts: float, *, fresh: bool
+) -> _Settled | None:
+    """The mean of the last measurements, None while a hand may still be closing or more of them are needed.
+
+    `samples` are seconds and picofarads, `idle_pf` the pad at rest, `fresh`: the field had not been raised and steady
+    before. A hand that closes evenly raises a field by its whole level in as long as it has taken so far, so what
+    grows by less than `GROWTH_PER_S` of itself has closed.
     """
-    last = samples_pf[-MEASUREMENTS:]
-    if len(last) < MEASUREMENTS:
+    if len(samples) < MEASUREMENTS:
         return None
-    middle, spread = median(last), max(last) - min(last)
-    still_pf = STILL_PF + STILL * middle
-    one_way = middle == last[1] and spread > ONE_WAY_PF
-    if spread <= still_pf and not one_way:
-        return middle
-    if _moved_pf(samples_pf, 3) <= still_pf / 2 or _moved_pf(samples_pf, 5) <= still_pf:
-        return median(samples_pf[-2 * MEASUREMENTS :])
+    patient = len(samples) < MOST_MEASUREMENTS
+    noise_pf = noise_counts * _count_pf(idle_pf, samples[-1][1])
+    for count in range(len(samples), MEASUREMENTS - 1, -1):
+        last = samples[-count:]
+        mean_pf, slope_pf_per_s, slope_error = _line(last, noise_pf)
+        if max(abs(rise_pf - mean_pf) for _, rise_pf in last) > max(FAR * noise_pf, FAR_SHARE * mean_pf):
+            continue
+        if abs(slope_pf_per_s) > SLOPE_ERRORS * slope_error:
+            continue
+        error_pf = noise_pf / math.sqrt(count)
+        if patient or count < len(samples):
+            if error_pf > max(ERROR_PF, ERROR * mean_pf):
+                return None
+            if fresh and abs(slope_pf_per_s) + SURELY * slope_error > GROWTH_PER_S * mean_pf:
+                return None
+        return _Settled(mean_pf, error_pf)
     return None
 
 
-def _moved_pf(samples_pf: list[float], count: int) -> float:
-    """How far the mean of the last `count` is from that of the `count` before; infinite if there are not so many."""
-    if len(samples_pf) < 2 * count:
-        return inf
-    return abs(fmean(samples_pf[-count:]) - fmean(samples_pf[-2 * count : -count]))
+def _count_pf(idle_pf: float, rise_pf: float) -> float:
+    """How many picofarads a count is, at idle_pf + rise_pf on a pad that reads `IDLE_COUNTS` at rest."""
+    return (idle_pf + rise_pf) ** 2 / (IDLE_COUNTS * idle_pf)
+
+
+def _noise_counts(samples: list[tuple[float, float]], idle_pf: float) -> float | None:
+    """Standard deviation of a measurement, by second differences: a hand that closes evenly has none."""
+    if len(samples) < 2 * MEASUREMENTS:
+        return None
+    pf = [rise_pf for _, rise_pf in samples]
+    second = [one - 2 * two + three for one, two, three in zip(pf, pf[1:], pf[2:], strict=False)]
+    return math.sqrt(fmean(each * each for each in second) / 6) / _count_pf(idle_pf, pf[-1])
+
+
+def _line(samples: list[tuple[float, float]], noise_pf: float) -> tuple[float, float, float]:
+    """Mean, slope of the best line and the slope's standard error."""
+    mean_s, mean_pf = fmean(time_s for time_s, _ in samples), fmean(rise_pf for _, rise_pf in samples)
+    spread = sum((time_s - mean_s) ** 2 for time_s, _ in samples)
+    slope = sum((time_s - mean_s) * (rise_pf - mean_pf) for time_s, rise_pf in samples) / spread
+    return mean_pf, slope, noise_pf / math.sqrt(spread)
 
 
 class Contacts:
@@ -193,8 +271,11 @@ class Contacts:
         self._touched_since_s: dict[Touch, float] = {}
         self._released_s: float | None = None
         self._pair: tuple[Touch, str] | None = None
-        self._samples: list[float] = []
-        self._sampled_s = float("-inf")
+        self._fresh = True
+        """Whether the pair's field had not been steady for long when the Touch field came to it."""
+        self._samples: list[tuple[float, float]] = []
+        self._fingers_pf: list[float] = []
+        self._noise_counts = NOISE_AT_FIRST_COUNTS
         self.answered = False
         """The Touch field that is down has had its grip; it must be released before the next."""
 
@@ -214,19 +295,38 @@ class Contacts:
         (touch,), (name,) = reading.touches, gripped
         if self._pair != (touch, name):
             self._pair = (touch, name)
+            self._fresh = now - self._raised[name].still_since_s < FRESH_S
             self._samples.clear()
-            self._sampled_s = float("-inf")
-        if name not in reading.rise_pf or now - self._sampled_s < MEASUREMENT_GAP_S:
+            self._fingers_pf.clear()
+        if name not in reading.rise_pf or (self._samples and now - self._samples[-1][0] < MEASUREMENT_GAP_S):
             return None
-        self._sampled_s = now
-        self._samples = [*self._samples[1 - MOST_MEASUREMENTS :], self._raised[name].recent_pf[-1]]
-        rise_pf = _settled(self._samples)
-        if rise_pf is None:
+        idle_pf = reading.idle_pf.get(name, USUAL_IDLE_PF)
+        self._samples = [*self._samples[1 - MOST_MEASUREMENTS :], (now, self._raised[name].recent_pf[-1])]
+        if reading.finger is not None:
+            self._fingers_pf = [*self._fingers_pf[1 - MEASUREMENTS :], reading.finger.rise_pf]
+        settled = _settled(self._samples, idle_pf, self._noise_counts, fresh=self._fresh)
+        if settled is None:
             return None
+        self._learn_noise(idle_pf)
         self.answered = True
         self._pair = None
-        measured = GripReading(name, rise_pf, reading.rails_pf.get(name, {}), reading.badge)
+        measured = GripReading(
+            name,
+            settled.rise_pf,
+            reading.rails_pf.get(name, {}),
+            reading.badge,
+            error_pf=settled.error_pf,
+            idle_pf=idle_pf,
+            touch_pf=median(self._fingers_pf) if self._fingers_pf else None,
+            touch_idle_pf=reading.finger.idle_pf if reading.finger else USUAL_IDLE_PF,
+        )
         return Grip(name, touch, self._reader.likelihood(measured))
+
+    def _learn_noise(self, idle_pf: float) -> None:
+        seen = _noise_counts(self._samples, idle_pf)
+        if seen is not None:
+            self._noise_counts += LEARNING * (min(seen, MOST_NOISE_COUNTS) - self._noise_counts)
+        self._noise_counts = max(self._noise_counts, ROUNDING_COUNTS)
 
     def _gripped(self, now: float) -> list[str]:
         """The fields that hands hold; where there are several, those that may just be standing figures do not count."""

@@ -10,7 +10,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from firmware.hal.coded import Badges, Rails, figure_reader
-from firmware.hal.contact import NOTHING, STANDING, STANDING_ON_RINGS, STUCK_S, Contacts, PadReading
+from firmware.hal.contact import NOTHING, STANDING, STANDING_ON_RINGS, STUCK_S, Contacts, Finger, PadReading
 from firmware.hal.tended_chip import ChipState, TendedChip
 
 if TYPE_CHECKING:
@@ -75,6 +75,7 @@ class _Station:
         self.swarm_since_s = 0.0
         self.glance_s = float("-inf")
         self.measure_s = float("-inf")
+        self.measured_s = float("-inf")
         self.closely_until_s = float("-inf")
         self.blind_until_s = float("-inf")
 
@@ -103,6 +104,10 @@ class _Station:
     def rises_pf(self, held: int) -> dict[str, float]:
         """The rise of each held field at the last measurement."""
         return {field: self.chip.levels.rise_pf(electrode) for field, electrode in self.fields if held >> electrode & 1}
+
+    def idles_pf(self, held: int) -> dict[str, float]:
+        """What each held field shows at rest."""
+        return {field: self.chip.levels.idle_pf[electrode] for field, electrode in self.fields if held >> electrode & 1}
 
 
 class Pads:
@@ -185,6 +190,7 @@ class Pads:
                 rails.measure_s = now + AFTER_RELEASE_S
         closely = closely and bool(touches)
         rise_pf: dict[str, float] = {}
+        idle_pf: dict[str, float] = {}
         for station, (bits, _) in zip(self._stations, taken, strict=True):
             held = station.mask & station.field_bits
             if bits:
@@ -193,15 +199,30 @@ class Pads:
             if (held or station is rails) and due and self._measure(station, now):
                 station.measure_s = now + GLANCE_S
                 rise_pf.update(station.rises_pf(held))
+                idle_pf.update(station.idles_pf(held))
                 if not touches:
                     for electrode in station.chip.levels.hands_gone():
                         self.rebase(station.chip.levels.pads[electrode], now)
-        return PadReading(touches, fields, rise_pf, self._rails.rises_pf() if closely else {}, self.badges.badge(now))
+        rails_pf = self._rails.rises_pf() if closely else {}
+        finger = self._measure_finger(touches, now) if closely and fields else None
+        return PadReading(touches, fields, rise_pf, rails_pf, self.badges.badge(now), idle_pf, finger)
+
+    def _measure_finger(self, touches: frozenset[Touch], now: float) -> Finger | None:
+        """The Touch field's level: it tells the way from the body back to ground."""
+        if len(touches) != 1:
+            return None
+        (touch,) = touches
+        station, electrode = self._place[touch]
+        if station.measured_s != now and not self._measure(station, now):
+            return None
+        levels = station.chip.levels
+        return Finger(levels.rise_pf(electrode), levels.idle_pf[electrode])
 
     def _measure(self, station: _Station, now: float) -> bool:
         """Measure a chip; False if it could not be done."""
         if not station.chip.measure(now):
             return False
+        station.measured_s = now
         if station.rails:
             levels_pf = {rail: station.chip.levels.now_pf[electrode] for rail, electrode in station.rails}
             self._rails.measure(levels_pf, now)

@@ -55,6 +55,14 @@ class GripReading:
     """How far each rail has risen above its rest; empty on a board without rails."""
     badge: Figure | None = None
     """The figure whose colour pad goes with this grip, if one does."""
+    error_pf: float = 0.1
+    """Standard error of `rise_pf`."""
+    idle_pf: float = 80.0
+    """The field at rest."""
+    touch_pf: float | None = None
+    """How far the Touch field has risen above its rest, None where it could not be measured."""
+    touch_idle_pf: float = 80.0
+    """The Touch field at rest."""
 
 
 class FigureReader(Protocol):

@@ -315,7 +315,7 @@ SMALLEST_STEP = 1.5
 
 
 def _capacitors(table: Table) -> Mapping[Figure, float]:
-    usual = {Figure.WHITE: 2.2, Figure.RED: 4.7, Figure.GREEN: 10.0, Figure.BLACK: 22.0}
+    usual = {Figure.WHITE: 3.3, Figure.RED: 6.8, Figure.GREEN: 15.0, Figure.BLACK: 33.0}
     capacitor_pf = {figure: table.number(figure, usual[figure], low=1.0, high=100.0) for figure in FIGURES}
     table.done()
     ordered = sorted(capacitor_pf.items(), key=lambda pair: pair[1])

@@ -229,6 +229,7 @@ def test_a_neighbour_that_rises_a_little_is_no_bridge_and_a_hand_over_the_board_
     assert bench.map(pads, 1.0) == []
     assert pads.ready
     chip.set_pf(3, chip.pf(3) + 11.0)
+    chip.set_pf(4, chip.pf(4) + 5.5)  # a ring under the same hand
     assert bench.map(pads, 1.0) == [((0x5B, 3),)]
 
 

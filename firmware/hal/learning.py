@@ -230,8 +230,10 @@ def _noise_pf(levels: list[float]) -> float:
 RISEN_PF = 3.0
 """A finger on a bare pad adds 50 pF, through print and lacquer 5 to 10; a hand over the board 1 or 2."""
 
-CLEARLY = 2.5
-"""The pad that is touched rises so many times as much as any other; two that rise more alike are bridged."""
+CLEARLY = 1.6
+"""The pad that is touched rises so many times as much as any other; two that rise more alike are bridged. A hand on a
+field with rails lies over each ring with half of what is over the field.
+"""
 
 STILL_READINGS = 8
 """A touch is named when so many readings in a row (0.16 s) say the same."""

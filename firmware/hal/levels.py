@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from firmware.hal.wiring import ChipWiring
 
 FIELD_RISE_PF = 0.7
-"""A field counts as touched from here: the lightest figure (2.2 pF) adds 1.1 pF when gripped where it stood."""
+"""A field counts as touched from here: the lightest figure (3.3 pF) adds 1.7 pF or more when gripped where it stood."""
 
 TOUCH_RISE_PF = 4.0
 """A finger on a bare Touch field adds 50 pF or more, through 1 mm of lacquer still 10 pF; a hand nearby 1 or 2."""
@@ -56,7 +56,7 @@ FITTING = (0.8, 1.25)
 UNSEEN_PF = 0.9
 UNSEEN_SHARE = 1.3
 """If the chip's own baseline says that a pad rests lower by so much, or by such a multiple of what counts as touched,
-then its hand went when nobody measured: the lightest figure's leaves 1.2 pF less.
+then its hand went when nobody measured: the lightest figure's leaves 1.7 pF less.
 """
 
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from firmware.page.server import PageServer
     from firmware.page.service_page import ServicePage
     from firmware.terms import Figure
-    from firmware.workshop import Surroundings as WorkshopSurroundings
+    from firmware.workshop import Surroundings
 
 UNUSABLE = 2
 """Exit status for wrong input, as of a shell's own commands."""
@@ -176,21 +176,10 @@ def voices_file() -> Path:
     return sounds_folder() / "voices.toml"
 
 
-def _surroundings() -> WorkshopSurroundings:
-    """What the commands for a board on the bench need."""
-    from firmware.audio.mixer import MixerPlayer  # noqa: PLC0415 - each command loads its own
-    from firmware.workshop import SERVICE_STATE, Surroundings  # noqa: PLC0415
+def _surroundings() -> Surroundings:
+    from firmware.workshop import process_surroundings  # noqa: PLC0415 - each command loads its own
 
-    return Surroundings(
-        load,
-        lambda: load_pack(SERVICE_STATE / "sounds", packs_folder()),
-        lambda configuration, pack: MixerPlayer(
-            pack, time.monotonic, card=configuration.card, buffer=configuration.buffer
-        ),
-        time.monotonic,
-        time.sleep,
-        lambda: time.strftime("%Y-%m-%dT%H:%M:%S%z"),
-    )
+    return process_surroundings(load, time.monotonic, time.sleep, lambda: time.strftime("%Y-%m-%dT%H:%M:%S%z"))
 
 
 def _command(commands: Any, name: str, run: Callable[[argparse.Namespace], int], text: str) -> argparse.ArgumentParser:

@@ -16,6 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from firmware.audio.pack import load_pack, packs_folder
 from firmware.audio.player import SilentPlayer
 from firmware.config import Configuration, load_configuration, state_folder
 from firmware.game.registry import load_title
@@ -148,6 +149,29 @@ class Surroundings:
     open_mock: OpenBoard = _open_mock
 
 
+def process_surroundings(
+    load: Callable[[str], Catalogue],
+    clock: Callable[[], float],
+    sleep: Callable[[float], None],
+    date: Callable[[], str],
+) -> Surroundings:
+    """This machine and this terminal, with sounds from wherever they were built."""
+
+    def open_player(configuration: Configuration, pack: Pack) -> Player:
+        from firmware.audio.mixer import MixerPlayer  # noqa: PLC0415 - pygame only where something is heard
+
+        return MixerPlayer(pack, clock, card=configuration.card, buffer=configuration.buffer)
+
+    return Surroundings(
+        load=load,
+        pack=lambda: load_pack(SERVICE_STATE / "sounds", packs_folder()),
+        open_player=open_player,
+        clock=clock,
+        sleep=sleep,
+        date=date,
+    )
+
+
 def board_folder(service_state: Path) -> Path:
     """Where this machine's board keeps what it has learnt: the installed service's folder, wherever this was typed."""
     installed = service_state.is_dir() and "STATE_DIRECTORY" not in os.environ
@@ -165,6 +189,8 @@ class Bench:
         self.mock: bool = options.mock
         self.around = around
         self.terminal: Terminal = around.terminal()
+        self.record: Callable[[float], None] | None = None
+        """Hears the time of each poll just before it, if a trace is to be recorded."""
         self.config_file: Path | None = options.config
         self.configuration = load_configuration(options.config)
         title = load_title(board=self.configuration.board, tuning=self.configuration.tuning)
@@ -226,5 +252,7 @@ class Bench:
         end = None if seconds is None else clock() + seconds
         while end is None or clock() < end:
             now = clock()
+            if self.record is not None:
+                self.record(now)
             yield now, self.hardware.poll(now)
             self.around.sleep(max(0.0, now + 1 / POLLS_PER_S - clock()))

@@ -65,13 +65,13 @@ def check(options: argparse.Namespace, around: Surroundings) -> int:
 
     bench = Bench(options, around)
     try:
-        with _tracing(options, bench) as each_poll, bench.terminal.unbuffered():
-            return _check(options, bench, each_poll)
+        with _tracing(options, bench), bench.terminal.unbuffered():
+            return _check(options, bench)
     finally:
         bench.close()
 
 
-def _check(options: argparse.Namespace, bench: Bench, each_poll: Callable[[float], None]) -> int:
+def _check(options: argparse.Namespace, bench: Bench) -> int:
     from firmware.check.inspection import Inspector  # noqa: PLC0415 - a replay needs none of it
     from firmware.check.report import as_json, report  # noqa: PLC0415
 
@@ -82,12 +82,12 @@ def _check(options: argparse.Namespace, bench: Bench, each_poll: Callable[[float
         if not options.json:
             bench.terminal.write(f"{seen[-1]}\n")
 
-    inspector = Inspector(bench, tell, each_poll)
+    inspector = Inspector(bench, tell)
     if not options.json:
         bench.terminal.write("Take figures and hands off the board, and watch the lights.\n")
     found = inspector.inspect()
     if not options.json and (bench.terminal.interactive or options.seconds):
-        _watch(options.seconds, bench, inspector, each_poll)
+        _watch(options.seconds, bench, inspector)
     if options.report:
         _write(options.report, report(bench, found, seen))
     if options.json:
@@ -104,7 +104,7 @@ def _conclude(bench: Bench, found: Inspection) -> None:
         bench.terminal.write(f"{finding.text}\n")
 
 
-def _watch(seconds: float | None, bench: Bench, inspector: Inspector, each_poll: Callable[[float], None]) -> None:
+def _watch(seconds: float | None, bench: Bench, inspector: Inspector) -> None:
     """The table on a terminal; elsewhere a line for each contact."""
     from firmware.check.live import LiveTable, contact_words  # noqa: PLC0415 - a replay needs the words only
 
@@ -112,7 +112,6 @@ def _watch(seconds: float | None, bench: Bench, inspector: Inspector, each_poll:
     table = LiveTable(terminal, inspector.gauge, hardware.touch.pads.chips)
     with contextlib.suppress(KeyboardInterrupt), table if terminal.interactive else contextlib.nullcontext():
         for now, grip in bench.polls(seconds):
-            each_poll(now)
             if terminal.interactive:
                 table.update(now, grip, pressed=hardware.button.is_pressed())
             elif grip is not None:
@@ -125,11 +124,11 @@ def _watch(seconds: float | None, bench: Bench, inspector: Inspector, each_poll:
 
 
 @contextlib.contextmanager
-def _tracing(options: argparse.Namespace, bench: Bench) -> Iterator[Callable[[float], None]]:
+def _tracing(options: argparse.Namespace, bench: Bench) -> Iterator[None]:
     from firmware.hal.trace import TraceRecorder  # noqa: PLC0415
 
     if not options.trace:
-        yield lambda now: None  # noqa: ARG005 - nobody writes
+        yield
         return
     try:
         with options.trace.open("w", encoding="utf-8") as file:
@@ -140,7 +139,8 @@ def _tracing(options: argparse.Namespace, bench: Bench) -> Iterator[Callable[[fl
                 source="emulated" if bench.mock else "board",
                 about=f"volcano check, {bench.around.date()}",
             )
-            yield recorder.record
+            bench.record = recorder.record
+            yield
     except OSError as error:
         raise VolcanoError(f"{options.trace}: cannot be written: {error.strerror}") from error
 

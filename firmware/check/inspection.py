@@ -88,14 +88,13 @@ class Inspection:
 
 
 class Inspector:
-    """Looks at a board. `tell` hears a word and a line for each part; `each_poll` the time of each poll."""
+    """Looks at a board. `tell` hears a word and a line for each part."""
 
-    def __init__(self, bench: Bench, tell: Callable[[str, str], None], each_poll: Callable[[float], None]) -> None:
+    def __init__(self, bench: Bench, tell: Callable[[str, str], None]) -> None:
         self.bench = bench
         self.gauge = Gauge(bench.hardware.bus, bench.wired.chips)
         self.found = Inspection(chips=self.gauge.chips)
         self._tell = tell
-        self._each_poll = each_poll
         self._always_pressed = True
 
     def inspect(self) -> Inspection:
@@ -116,8 +115,7 @@ class Inspector:
                 self.found.findings.append(finding)
 
     def _run(self, seconds: float, *, read: bool = False) -> None:
-        for now, _ in self.bench.polls(seconds):
-            self._each_poll(now)
+        for _ in self.bench.polls(seconds):
             self._always_pressed &= self.bench.hardware.button.is_pressed()
             if read:
                 self.gauge.read()
@@ -186,7 +184,6 @@ class Inspector:
             player.play(Sound(SoundName.HARP))
             ended = False
             for now, _ in bench.polls(SOUND_S):
-                self._each_poll(now)
                 if player.poll(now):
                     ended = True
                     break

@@ -107,15 +107,16 @@ class TraceRecorder:
         write(json.dumps(header, ensure_ascii=False))
 
     def record(self, now: float) -> None:
-        """The poll at `now`, to be called after the driver's own reading."""
+        """What the driver will find at the poll at `now`, to be called just before it."""
         setup_due = now - self._setup_s >= SETUP_EVERY_S
         if setup_due:
             self._setup_s = now
         chips: dict[str, dict[str, str] | None] = {}
         for address, seen in self._seen.items():
-            blocks = [MEASURED, SETUP] if setup_due or not _charged(seen) else [MEASURED]
             try:
-                found = {first: self._read(address, first, size) for first, size in blocks}
+                found = {MEASURED[0]: self._read(address, *MEASURED)}
+                if setup_due or not _charged(seen) or not any(found[MEASURED[0]][reg.FILTERED_DATA :]):
+                    found[SETUP[0]] = self._read(address, *SETUP)  # also when a reset has left no readings
             except OSError:
                 if seen is not None:
                     self._seen[address] = None

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+import signal
 import sys
 import time
 from pathlib import Path
@@ -34,8 +35,8 @@ FOR_TESTS = {
     "arm64": {"qemu-system-aarch64": "qemu-system-arm"},
 }
 """And more of them, where another machine's programs run, and where the image is booted."""
-MADE_FROM = ("firmware", "sounds", "systemd", "tools/install", "pyproject.toml", "README.md")
-"""What tools/install installs, or installs with."""
+MADE_FROM = ("firmware", "sounds", "systemd", "tools", "pyproject.toml", "README.md")
+"""What is installed, and what installs and puts together."""
 
 
 def tell(line: str) -> None:
@@ -46,11 +47,13 @@ def tell(line: str) -> None:
 def main() -> int:
     """Build, and boot if asked to; 0 if all went well."""
     options = _parser().parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # what is half made goes
     architecture = ARCHITECTURES[options.arch]
     try:
         _bring_tools(architecture, test=options.test)
         cache = Cache(options.cache, tell)
-        image = build(cache, architecture, options.sounds, options.audio)
+        appliance = ("--appliance",) if options.appliance else ()
+        image = build(cache, architecture, options.sounds, ("--audio", options.audio, *appliance))
         if options.test:
             return test(cache, architecture, image)
         packed = options.output or Path(f"volcano-{architecture.name}.img.zst")
@@ -73,6 +76,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--arch", choices=tuple(ARCHITECTURES), default="arm64", help="amd64: only to test")
     parser.add_argument("--audio", default="headphones", help="as for tools/install (default: %(default)s)")
+    parser.add_argument("--appliance", action="store_true", help="as for tools/install: a read-only root")
     parser.add_argument("--test", action="store_true", help="boot it under QEMU instead, and play (10 to 60 minutes)")
     parser.add_argument("--output", type=Path, metavar="FILE", help="default: volcano-ARCH.img.zst, here")
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "volcano/image"
@@ -105,8 +109,8 @@ def _bring_tools(architecture: Architecture, *, test: bool) -> None:
         run(*apt, "install", "-y", "--no-install-recommends", *missing, DEBIAN_FRONTEND="noninteractive")
 
 
-def build(cache: Cache, architecture: Architecture, sounds: Path, audio: str) -> Path:
-    """The image, from what the cache has.
+def build(cache: Cache, architecture: Architecture, sounds: Path, options: tuple[str, ...]) -> Path:
+    """The image, from what the cache has; `options` are for tools/install.
 
     Raises:
         ImageError: a step failed.
@@ -114,10 +118,14 @@ def build(cache: Cache, architecture: Architecture, sounds: Path, audio: str) ->
     if not (sounds / "effects/manifest.json").is_file():
         raise ImageError(f"{sounds} holds no voices: build them first (volcano sounds build)")
     image_root.prepare_emulation(architecture)
-    debian = image_root.debian(cache, architecture, image_root.lgpio_package(cache, architecture))
-    wheels = image_root.wheels(cache, architecture)
-
-    parts = Parts(architecture, debian, wheels, sounds, ("--audio", audio))
+    parts = Parts(
+        architecture=architecture,
+        debian=image_root.debian(cache, architecture),
+        lgpio=image_root.lgpio_package(cache, architecture),
+        wheels=image_root.wheels(cache, architecture),
+        sounds=sounds,
+        options=options,
+    )
 
     def write(part: Path) -> None:
         with cache.scratch() as folder:
@@ -126,9 +134,10 @@ def build(cache: Cache, architecture: Architecture, sounds: Path, audio: str) ->
             image_root.install(parts, root)
             image_disk.write_card(root, part)
 
-    origin = f"{debian.name} {wheels.name} {audio} {image_root.checksum(ROOT, *MADE_FROM, 'tools/image_root.py')}"
-    origin += image_root.checksum(ROOT, "tools/image_disk.py") + image_root.checksum(sounds, ".", content=False)
-    return cache.make(f"card-{architecture.name}.img", origin, write)
+    made = [path.name for path in (parts.debian, parts.lgpio, parts.wheels)]
+    programs = image_root.checksum(ROOT, *MADE_FROM)
+    voices = image_root.checksum(sounds, ".", content=False)
+    return cache.make(f"card_{architecture.name}.img", f"{made} {options} {programs} {voices}", write)
 
 
 def test(cache: Cache, architecture: Architecture, image: Path) -> int:

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 MARK = "image-test: "
 """How the guest's own lines begin."""
+TEST_DISK = "test.ext4"
+REPORT_BYTES = 128 << 20
+"""A recording of twenty minutes."""
 TEST_LABEL = "VOLCANOTEST"
 MOUNTED = "/run/volcano-test"
 PATIENCE_S = 3600.0
@@ -64,8 +67,8 @@ def command_line(console: str) -> str:
     )
 
 
-def qemu(architecture: Architecture, folder: Path, image: Path, test_disk: Path) -> list[str]:
-    """The command that boots; kernel and initramfs are in `folder`. Nothing is written to either disk."""
+def qemu(architecture: Architecture, folder: Path, image: Path, report: Path) -> list[str]:
+    """The command that boots; kernel, initramfs and the test's disk are in `folder`. Only `report` is written."""
     program, machine, console = MACHINES[architecture.name]
     (kernel,), (initramfs,) = (list(folder.glob(f"{name}*")) for name in ("vmlinuz", "initrd.img"))
     return [
@@ -73,19 +76,26 @@ def qemu(architecture: Architecture, folder: Path, image: Path, test_disk: Path)
         *("-smp", "1", "-m", str(MEMORY_MIB), "-nodefaults", "-display", "none", "-serial", "stdio", "-no-reboot"),
         *("-kernel", str(kernel), "-initrd", str(initramfs), "-append", command_line(console)),
         *("-drive", f"file={image},format=raw,if=virtio,snapshot=on"),
-        *("-drive", f"file={test_disk},format=raw,if=virtio,read-only=on"),
+        *("-drive", f"file={folder / TEST_DISK},format=raw,if=virtio,read-only=on"),
+        *(
+            "-drive",
+            f"file={report},format=raw,if=none,id=report",
+            "-device",
+            "virtio-blk-pci,drive=report,serial=report",
+        ),
     ]
 
 
-def make_test_disk(folder: Path) -> Path:
-    """A disk with what tests/guest has."""
-    disk, tree = folder / "test.ext4", folder / "tree"
+def make_disks(folder: Path, report: Path) -> None:
+    """A disk with what tests/guest has, and an empty one for what is found out."""
+    disk, tree = folder / TEST_DISK, folder / "tree"
     shutil.copytree(ROOT / "tests/guest", tree / "guest", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.move(tree / "guest/volcano.toml", tree)
     with disk.open("wb") as file:
         file.truncate(8 << 20)
     run("mke2fs", "-q", "-t", "ext4", "-L", TEST_LABEL, "-d", tree, disk)
-    return disk
+    with report.open("wb") as file:
+        file.truncate(REPORT_BYTES)
 
 
 def told(console: Iterator[str], log: Path) -> Iterator[str]:
@@ -105,14 +115,16 @@ def boot(architecture: Architecture, image: Path, folder: Path, log: Path, tell:
         architecture: of the image.
         image: the card; not changed.
         folder: for what is needed meanwhile.
-        log: where the whole console goes.
+        log: where the whole console goes; if the test fails, what it recorded lies beside it as a tar file.
         tell: hears each line of the guest.
 
     Raises:
         ImageError: QEMU is not there, or ends with an error.
     """
     boot_files(image, folder, "vmlinuz*", "initrd.img*")
-    command: Sequence[str] = qemu(architecture, folder, image, make_test_disk(folder))
+    report = log.with_suffix(".tar")
+    make_disks(folder, report)
+    command: Sequence[str] = qemu(architecture, folder, image, report)
     began = time.monotonic()
     lines: list[str] = []
     machine = subprocess.Popen(

@@ -77,7 +77,7 @@ def judge(path: Path, rows: list[dict[str, Any]]) -> Iterator[str]:
         start = recording.find(clip, end)
         while start % FRAME_BYTES and start > 0:
             start = recording.find(clip, start + 1)
-        assert start >= 0, f"{name} is not heard as it should be after {[each.name for each in found[-3:]]}"
+        assert start >= 0, f"{name} after {[each.name for each in found[-3:]]}: {_differs(recording, clip, end)}"
         end = start + len(clip)
         found.append(Heard(name, start, end))
     yield f"{len(found)} clips heard, each sample as decoded: {sum(each.end - each.start for each in found)} bytes"
@@ -85,6 +85,20 @@ def judge(path: Path, rows: list[dict[str, Any]]) -> Iterator[str]:
         recording[each.start : each.end] = bytes(each.end - each.start)
     assert not any(recording), "something else is heard, too"
     yield f"nothing else in {len(recording) / FRAME_BYTES / RATE_HZ:.0f} s"
+
+
+def _differs(recording: bytearray, clip: bytes, end: int) -> str:
+    """How a clip that was not found differs from what was heard."""
+    start = recording.find(clip[:TAIL_BYTES], end)
+    if start < 0:
+        return "its beginning is not heard"
+    heard = recording[start : start + len(clip)]
+    same = next((at for at, (one, other) in enumerate(zip(heard, clip, strict=False)) if one != other), len(heard))
+    return f"is heard for {_ms(same)} of {_ms(len(clip))} ms, then something else, {_ms(start)} ms from the start"
+
+
+def _ms(size: int) -> int:
+    return size // FRAME_BYTES * 1000 // RATE_HZ
 
 
 def _decoded(pack: Pack, cues: list[dict[str, Any]]) -> Iterator[bytes]:

@@ -12,6 +12,7 @@ import os
 import socket
 import sys
 import threading
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -47,13 +48,13 @@ class Gate:
     def _serve(self) -> None:
         while True:
             connection, _ = self._server.accept()
-            with self._lock:
+            with self._lock, suppress(OSError):
                 connection.sendall(b"".join(self._told))
                 self._connections.append(connection)
             threading.Thread(target=self._listen, args=(connection,), daemon=True).start()
 
     def _listen(self, connection: socket.socket) -> None:
-        with connection.makefile("r", encoding="utf-8") as lines:
+        with suppress(ConnectionError), connection.makefile("r", encoding="utf-8") as lines:
             for line in lines:
                 assert self.loop is not None
                 self.loop.submit(partial(self._move, *json.loads(line)))

@@ -126,7 +126,7 @@ def test_a_reading_that_fits_nobody_is_flat(rise_pf: float, touch_pf: float | No
     assert min(likelihood) > 0.4
 
 
-@pytest.mark.parametrize("touch_pf", [None, 0.2, 8.0, 40.0, 100.0, 290.0, 5000.0])
+@pytest.mark.parametrize("touch_pf", [None, 1e-9, 0.2, 8.0, 40.0, 100.0, 290.0, 5000.0, 1e9])
 @pytest.mark.parametrize("field", ["near", "far"])
 def test_every_likelihood_is_positive_and_at_most_one(field: str, touch_pf: float | None) -> None:
     figures = reader()

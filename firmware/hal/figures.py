@@ -121,14 +121,14 @@ class CapacitorFigures:
         """Likelihood of the field's rise, the likeliest figure's being 1; flat if it fits nobody."""
         if not 0.0 < reading.rise_pf < math.inf:
             return UNKNOWN
-        seen = self._fits(reading, None)
-        fits = [SURPRISE + part for part in seen.figures]
+        seen = alone = self._fits(reading, None)
         if reading.touch_pf is not None and reading.touch_pf > 0.0:
-            alone, seen = seen, self._fits(reading, reading.touch_pf)
-            fits = [
-                SURPRISE + HELPED * part + (1.0 - HELPED) * other
-                for part, other in zip(alone.figures, seen.figures, strict=True)
-            ]
+            together = self._fits(reading, reading.touch_pf)
+            seen = together if any(together.figures) else alone
+        fits = [
+            SURPRISE + HELPED * part + (1.0 - HELPED) * other
+            for part, other in zip(alone.figures, seen.figures, strict=True)
+        ]
         best = max(fits)
         if best > CLEAR * sum(fits):
             self._returns.learn(seen.returns)
@@ -157,7 +157,8 @@ class CapacitorFigures:
                     fits.hands[hand] += part
                     for finger, share in enumerate(way.fingers):
                         fits.fingers[finger] += part * share
-        fits.figures = [part / likeliest for part in fits.figures]
+        if likeliest > 0.0:  # else no finger on any body shows so much or so little
+            fits.figures = [part / likeliest for part in fits.figures]
         return fits
 
     def _ways(self, reading: GripReading, touch_pf: float | None, capacitor_pf: float) -> list[_Way]:

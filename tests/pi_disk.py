@@ -3,7 +3,7 @@
 `pi_root.Card` is a folder, good enough for an installer. Whether a root is read-only in truth, and what a power cut
 leaves, can only be seen on a disk. What differs from a Pi besides `pi_root.EDGES`:
 
-- no boot loader and no kernel of its own: `Disk` reads init= from cmdline.txt and mounts the root read-only, as they do;
+- no boot loader and no kernel of its own: `Disk` reads init= from cmdline.txt, mounts the root read-only;
 - /boot/firmware is a folder of the outside (ext4 or whatever there is, not FAT), bound in place, since no udev brings
   partitions here; on a read-only card the unit `BOOT_MOUNT` does what the line of fstab does on a Pi;
 - the loop devices are the outside's.
@@ -12,9 +12,12 @@ leaves, can only be seen on a disk. What differs from a Pi besides `pi_root.EDGE
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import shutil
+import signal
 import subprocess
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -29,7 +32,7 @@ CMDLINE = "console=serial0,115200 console=tty1 root=PARTUUID=fb33757d-02 rootfst
 FSTAB = """\
 proc            /proc           proc    defaults          0       0
 PARTUUID=fb33757d-01  /boot/firmware  vfat    defaults          0       2
-PARTUUID=fb33757d-02  /               ext4    defaults,noatime  0       1
+/dev/root             /               ext4    defaults,noatime  0       1
 """
 BOOT_MOUNT = f"""\
 [Unit]
@@ -110,13 +113,19 @@ class Disk(Card):
             *more,
         )
 
-    def do(self, *command: str) -> str:
-        """Run a command on the card, whose systemd does not run, and whose root can be written."""
-        self._mount("rw")
+    @contextmanager
+    def mounted(self, options: str = "ro") -> Iterator[None]:
+        """With the root file system to be seen from outside; nothing runs on it."""
+        self._mount(options)
         try:
-            return super().do(*command)
+            yield
         finally:
             self._unmount()
+
+    def do(self, *command: str) -> str:
+        """Run a command on the card, whose systemd does not run, and whose root can be written."""
+        with self.mounted("rw"):
+            return super().do(*command)
 
     def power_on(self) -> Running:
         """Start as a kernel does: the root read-only, and init= of cmdline.txt, or systemd, which makes it writable."""
@@ -146,6 +155,7 @@ class Disk(Card):
         for process in self._processes():
             subprocess.run(["kill", "-STOP", process], check=False, capture_output=True)
         other = self.copy(name)
+        os.kill(self._running.leader, signal.SIGKILL)
         self._running._nspawn.kill()
         self._running._nspawn.wait()
         self._off()
@@ -176,11 +186,8 @@ class Disk(Card):
 
     def state_blocks(self) -> tuple[int, int]:
         """The first block of the state file on the disk and the one after its last."""
-        self._mount("ro")
-        try:
+        with self.mounted():
             listed = run("filefrag", "-v", f"-b{BLOCK}", self.root / "var/lib/volcano-state.img")
-        finally:
-            self._unmount()
         pieces = re.findall(r"^ *\d+: +\d+\.\. +\d+: +(\d+)\.\. +(\d+):", listed, re.MULTILINE)
         return int(pieces[0][0]), int(pieces[-1][1]) + 1
 

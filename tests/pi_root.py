@@ -10,6 +10,7 @@ import fcntl
 import hashlib
 import os
 import platform
+import re
 import shutil
 import signal
 import socket
@@ -17,7 +18,7 @@ import subprocess
 import sys
 import time
 import tomllib
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeVar
 
@@ -118,6 +119,7 @@ def wheels(suite: str) -> Path:
     """What the firmware needs from a package index, for the suite's Python."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     wanted = [*project["build-system"]["requires"], *project["project"]["dependencies"]]
+    wanted += project["project"]["optional-dependencies"]["page"]
     if PYTHONS[suite] == "3.11":
         wanted.append("lgpio>=0.2.2")
     digest = hashlib.sha256(" ".join(wanted).encode()).hexdigest()[:8]
@@ -235,9 +237,17 @@ class Running:
     def leader(self) -> int:
         """The process id, outside, of the systemd inside."""
         if not self._leader:
-            children = Path(f"/proc/{self._nspawn.pid}/task/{self._nspawn.pid}/children")
-            self._leader = int(wait_for(lambda: children.read_text(encoding="ascii").split(), "nspawn has no child")[0])
+            self._leader = wait_for(self._first_process, "nspawn has no child")
         return self._leader
+
+    def _first_process(self) -> int | None:
+        """The child of nspawn that is process 1 inside; others come and go before it."""
+        for child in Path(f"/proc/{self._nspawn.pid}/task/{self._nspawn.pid}/children").read_text("ascii").split():
+            with suppress(OSError):
+                status = Path("/proc", child, "status").read_text("ascii")
+                if re.search(r"^NSpid:\t\d+\t1$", status, re.MULTILINE):
+                    return int(child)
+        return None
 
     def do(self, *command: str) -> str:
         """Run a command inside."""

@@ -12,6 +12,7 @@ import pytest
 
 from firmware.hal.backends import MockHardware, mock_hardware
 from firmware.hal.learning import IdleScan, Survey
+from firmware.hal.mpr121 import Mpr121
 from firmware.hal.tended_chip import ChipState
 from firmware.hal.wiring import load_wiring
 from firmware.terms import FIGURES, TOUCHES, Figure, Grip, Touch
@@ -328,3 +329,26 @@ def test_a_dip_while_a_figure_is_held_makes_no_second_grip_and_spoils_no_later_o
     assert who(board.contact(figure), "beach-s", Touch.ROCK) is figure
     assert who(board.contact(figure, Touch.EXPLORE), "beach-s", Touch.EXPLORE) is figure
     assert board.faults == set()
+
+
+@pytest.mark.parametrize("calibrated", [True, False])
+def test_what_the_chips_measured_before_they_were_set_up_is_not_believed(
+    calibrated: bool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Adafruit's driver leaves a chip running, with another charge, and Stop keeps its readings (data sheet, 5.1)."""
+    board = Board(learnt() if calibrated else None)
+    restart = Mpr121.restart
+
+    def slow_restart(chip: Mpr121) -> None:
+        board.now += 0.1  # a busy Pi: the chip measures as the driver has set it up
+        restart(chip)
+
+    monkeypatch.setattr(Mpr121, "restart", slow_restart)
+    for _ in range(60):
+        board.now += 0.002
+        board.touch.poll(board.now)
+    board.run(0.5)
+    assert caplog.messages == []
+    for chip in board.touch.pads.chips:
+        for electrode, pad in chip.levels.pads.items():
+            assert chip.levels.idle_pf[electrode] == pytest.approx(board.hands.pad_pf(pad), rel=0.01)

@@ -43,6 +43,11 @@ OVER_CURRENT_WINDOW_S = 60.0
 BLIND_S = 0.06
 """After a start a chip counts afresh: its status means nothing for two or three updates."""
 
+READY_S = 0.05
+"""The first reading after a start comes with the first update, 10 to 35 ms later by the charge times; until then the
+registers hold what was measured before, with other charges (5.1: Stop keeps them).
+"""
+
 KEPT_S = 2.0
 """So long a lost chip's mask is kept; what is held longer than it is lost is one touch."""
 
@@ -93,6 +98,7 @@ class TendedChip:
         self._settled = False
         self._relearn_s = float("-inf")
         self._blind_until_s = float("-inf")
+        self._ready_s: float | None = None
         self._lost_s = float("-inf")
         self._failures = 0
         self._pause_s = FIRST_PAUSE_S
@@ -148,10 +154,18 @@ class TendedChip:
                 self._started = self._settled = False  # the next try begins with a soft reset
                 self._lose(error, now)
             else:
-                self.state = ChipState.RECOVERING
+                self._recover()
                 self._failures = 0
         elif self.state is ChipState.RECOVERING:
-            self._settle(now)
+            if self._ready_s is None:  # by this poll's clock: how long the setting up took nobody knows
+                self._ready_s = now + READY_S
+            if now >= self._ready_s:
+                self._settle(now)
+
+    def _recover(self) -> None:
+        """It has been set up; its first reading is due a little later."""
+        self.state = ChipState.RECOVERING
+        self._ready_s = None
 
     def _settle(self, now: float) -> None:
         """Take the first measurement after a start: levels, hands that are there already, thresholds."""
@@ -215,7 +229,7 @@ class TendedChip:
         except BusError as error:
             self._lose(error, now)
         else:
-            self.state = ChipState.RECOVERING
+            self._recover()
 
     def _answered(self) -> None:
         if self._failures:
@@ -313,7 +327,7 @@ class TendedChip:
         except BusError as error:
             self._fail(error, now)
         else:
-            self.state = ChipState.RECOVERING
+            self._recover()
 
     def rebase(self, electrode: int, now: float) -> bool:
         """Make the present level of one electrode its rest, in the chip and here.

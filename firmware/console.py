@@ -111,7 +111,7 @@ class Console:
         if not isinstance(row, dict) or row.get("event") != "state":
             raise StateError("state: is no line that the command state printed")
         self.unit.restore(row, self.now)
-        self.settings, self.low_battery = self.unit.settings, self.unit.low_battery
+        self.settings, self.low_battery = self.unit.settings, self.unit.low_battery or self.unit.weak
         self._flush()
 
     def command(self, line: str) -> bool:

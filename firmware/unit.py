@@ -235,6 +235,11 @@ class Unit:
         elif self._weak_since is None:
             self._weak_since = now
 
+    @property
+    def weak(self) -> bool:
+        """Whether the batteries are weak now."""
+        return self._weak_since is not None
+
     def finished(self, now: float) -> None:
         """The cue that began last has been heard to its end."""
         self._now = now
@@ -302,6 +307,7 @@ class Unit:
             "seed": self._seeds.generator,
             "errors": self._errors,
             "low_battery": self.low_battery,
+            "weak": self.weak,
             "weakened": self._weakened,
             "lit": [symbol.value for symbol in self.lit.lit],
             "asked": [asked.field, asked.touch.value] if asked else None,
@@ -332,7 +338,8 @@ class Unit:
         except (ValueError, TypeError, IndexError) as error:
             raise StateError(f"state: {error}") from error
         self._now = self._last_input = self._idle_since = now
-        self._weakened = row.get("weakened") is True  # no key of the first states
+        self._weak_since = now if row.get("weak") is True else None  # the first states did not know of these two
+        self._weakened = row.get("weakened") is True
         self._restore_game(mode, name, game)
         self._seeds.generator, self._errors, self.low_battery, self._resumed = seed, errors, low_battery, resumed
         self.mode, self.settings, self.speech.texts = mode, settings, self._load_texts(settings.language)

@@ -78,7 +78,7 @@ class ProcessTerminal:
     """The terminal of the process, or what stands in its place."""
 
     def __init__(self) -> None:
-        self.interactive = sys.stdout.isatty() and sys.stdin is not None and sys.stdin.isatty()
+        self.interactive = all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
         self.colour = self.interactive and not os.environ.get("NO_COLOR")
         self.width = os.get_terminal_size().columns if self.interactive else 80
 
@@ -99,10 +99,21 @@ class ProcessTerminal:
             termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
 
     def write(self, text: str) -> None:
-        """Write, at once; a terminal without a sign is no reason to stop."""
+        """Write, at once; a terminal without a sign is no reason to stop.
+
+        Raises:
+            WorkshopError: a full disk, or a terminal that has gone.
+        """
         stream = sys.stdout
-        stream.write(text.encode(stream.encoding, "replace").decode(stream.encoding))
-        stream.flush()
+        if stream is None:  # closed by the caller
+            return
+        try:
+            stream.write(text.encode(stream.encoding, "replace").decode(stream.encoding))
+            stream.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise WorkshopError(f"the output cannot be written: {error.strerror}") from error
 
     def key(self) -> str | None:
         """A key, None if there was none or nobody can type."""

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from firmware.hal.backends import MockHardware
 
 COAST_CHIP = 0x5B
-TRACES = Path(__file__).parent / "traces"
+KEPT_TRACE = Path(__file__).parent / "traces" / "emulated-contact.jsonl"
 AUTOMATIC_S = 8.0
 """The automatic part takes less."""
 
@@ -561,8 +561,16 @@ def test_a_terminal_gives_its_keys_one_by_one() -> None:
     assert shown.decode().split("\r\n") == ["True True 100", "['x', '\\n', 'q']"]
 
 
+def test_an_output_that_cannot_be_written_is_one_line() -> None:
+    command = f"import sys; from firmware.cli import main; sys.exit(main(['check', '--replay', {str(KEPT_TRACE)!r}]))"
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        ran = subprocess.run([sys.executable, "-c", command], stdout=full, stderr=subprocess.PIPE, check=False)
+    assert ran.returncode == 2
+    assert ran.stderr.decode().splitlines()[0] == "volcano: the output cannot be written: No space left on device"
+
+
 def test_the_command_line_knows_both_commands(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["check", "--replay", str(TRACES / "emulated-contact.jsonl")]) == 0
+    assert cli.main(["check", "--replay", str(KEPT_TRACE)]) == 0
     assert "beach-s, explore" in capfd.readouterr().out
     assert cli.main(["calibrate", "--show", "--state-dir", str(tmp_path)]) == 1
     assert "nothing has been learnt" in capfd.readouterr().out
@@ -584,7 +592,7 @@ def test_what_is_recorded_can_be_replayed(place: Workplace) -> None:
 
 
 def test_a_replay_as_json(place: Workplace) -> None:
-    assert check(place, f"--json --replay {TRACES / 'emulated-contact.jsonl'}") == 0
+    assert check(place, f"--json --replay {KEPT_TRACE}") == 0
     row = json.loads(place.screen.text)
     assert [(each["field"], each["touch"]) for each in row["contacts"]] == [("beach-s", "explore")]
 

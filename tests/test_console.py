@@ -336,6 +336,8 @@ MODES = {
     "playing with a question": READY + TWO + RUIN,
     "playing and speaking": READY + "white beach-s explore\n",
     "playing and inferring": READY + TWO + RUIN + "? ruin-n one\n",
+    "playing with weak batteries": READY + TWO + "battery low\nwait 2\n",
+    "playing with batteries that have become weak": READY + TWO + "battery low\nwait 20\n",
     "after rock": READY + TWO + RUIN + "red ruin-n rock\nwait 20\n",
     "resumed": READY + TWO + RUIN + "power off\npower on\nwait 40\n",
     "over": READY + LOST + "wait 100\n",
@@ -422,7 +424,7 @@ def test_a_wrong_state_is_named_in_one_line(change: dict[str, Any], told: str) -
     assert "\n" not in str(refused.value)
 
 
-@pytest.mark.parametrize("key", sorted(Table(READY + TWO).state().keys() - {"weakened"}))
+@pytest.mark.parametrize("key", sorted(Table(READY + TWO).state().keys() - {"weak", "weakened"}))
 def test_a_state_that_lacks_a_key_is_named(key: str) -> None:
     state = Table(READY + TWO).state()
     del state[key]

@@ -265,6 +265,28 @@ def test_the_button_held_at_power_on_opens_the_settings(volcano: Volcano) -> Non
     assert other.rows.cues("say")[0]["text"] == texts("en").text("welcome", ())
 
 
+def test_after_the_self_test_every_contact_is_named_as_the_board_feels_it(volcano: Volcano) -> None:
+    volcano.mock.press(down=True)
+    volcano.loop.power_on()
+    volcano.run(4)
+    volcano.mock.press(down=False)
+    volcano.run(1)
+    volcano.contact(Figure.RED, "statue-n", Touch.EXPLORE)
+    assert volcano.run(25).lines[-2:] == ["no-faults", "check-mode"]
+    for figure, field, touch in (
+        (Figure.GREEN, "mountain-ne", Touch.FIRE),
+        (Figure.BLACK, "beach-s", Touch.ROCK),
+        (Figure.WHITE, "ruin-w", Touch.TWO),
+    ):
+        rows = volcano.contact(figure, field, touch)
+        assert rows.events("checked", figure=figure, field=field, touch=touch), (figure, field, touch)
+    volcano.mock.emulated_bus.inject(Disturbance.NACK, address=0x5B)
+    volcano.run(5)
+    assert volcano.press(0.3).lines == ["settings"]
+    volcano.contact(Figure.RED, "ruin-n", Touch.EXPLORE)
+    assert volcano.run(40).cues("say", line="fault-chip", args={"chip": 2})
+
+
 def test_a_weak_battery_is_noticed_at_power_on(volcano: Volcano) -> None:
     if WIRING.battery_low is None:
         pytest.fail("the usual wiring has a pin for the batteries")

@@ -154,7 +154,9 @@ def test_after_a_power_cut_weak_batteries_are_told_of_as_at_power_on() -> None:
 def test_a_restored_volcano_does_not_tell_of_its_batteries_again() -> None:
     state = Table(READY + TWO + "battery low\nwait 30").state()
     assert Table(state=state).play("battery low\nwait 60") == []
-    del state["weakened"]  # as of a volcano that did not know of it
+    assert Table(state=state).play("power off\npower on\nwait 1").named == ["powered_on", "battery_low"]
+    del state["weak"], state["weakened"]  # as of a volcano that did not know of them
+    assert Table(state=state).play("wait 60") == []
     assert Table(state=state).play("battery low\nwait 60").lines == ["batteries-weak"]
 
 

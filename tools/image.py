@@ -27,6 +27,7 @@ TOOLS = {
     "sfdisk": "fdisk",
     "zstd": "zstd",
     "arch-test": "arch-test",
+    "pip3": "python3-pip",
 }
 """Program -> the Debian package that brings it."""
 FOR_ARM64 = {"qemu-aarch64-static": "qemu-user-static"}
@@ -52,8 +53,7 @@ def main() -> int:
     try:
         _bring_tools(architecture, test=options.test)
         cache = Cache(options.cache, tell)
-        appliance = ("--appliance",) if options.appliance else ()
-        image = build(cache, architecture, options.sounds, ("--audio", options.audio, *appliance))
+        image = build(cache, architecture, options.sounds, ("--audio", options.audio))
         if options.test:
             return test(cache, architecture, image)
         packed = options.output or Path(f"volcano-{architecture.name}.img.zst")
@@ -76,12 +76,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--arch", choices=tuple(ARCHITECTURES), default="arm64", help="amd64: only to test")
     parser.add_argument("--audio", default="headphones", help="as for tools/install (default: %(default)s)")
-    parser.add_argument("--appliance", action="store_true", help="as for tools/install: a read-only root")
     parser.add_argument("--test", action="store_true", help="boot it under QEMU instead, and play (10 to 60 minutes)")
     parser.add_argument("--output", type=Path, metavar="FILE", help="default: volcano-ARCH.img.zst, here")
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "volcano/image"
+    home = Path(f"~{os.environ.get('SUDO_USER', '')}").expanduser()
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache") / "volcano/image"
     parser.add_argument("--cache", type=Path, metavar="DIR", default=cache, help="default: %(default)s")
-    voices = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local/share") / "volcano/sounds"
+    voices = Path(os.environ.get("XDG_DATA_HOME") or home / ".local/share") / "volcano/sounds"
     parser.add_argument(
         "--sounds", type=Path, metavar="DIR", default=voices, help="voices, built already (default: %(default)s)"
     )

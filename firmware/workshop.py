@@ -217,6 +217,11 @@ class Bench:
         self.wired = self.calibration.wired(self.wiring) if self.calibration else self.wiring
         """As the board's map says, if the owner has made one."""
 
+    @property
+    def installed(self) -> bool:
+        """Whether this machine's service plays on the board."""
+        return not self.mock and self.around.service_state.is_dir()
+
     def check_writable(self) -> None:
         """Better now than after a long lesson.
 

@@ -506,6 +506,12 @@ def test_on_an_installed_board_it_is_the_service_that_learns(
     assert Bench(options, place.around).folder == tmp_path / "unit"
 
 
+def test_where_a_service_is_installed_the_way_back_is_told(place: Workplace) -> None:
+    place.around.service_state.mkdir()
+    assert calibrate(place) == 0
+    assert place.screen.lines[-1] == "to play: sudo systemctl start volcano"
+
+
 @pytest.mark.parametrize("line", ["", "--map", "--without ruin-w", "--forget"])
 def test_a_folder_that_may_not_be_written_is_told_before_the_lesson(
     place: Workplace, monkeypatch: pytest.MonkeyPatch, line: str

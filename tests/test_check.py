@@ -27,7 +27,7 @@ from firmware.check.report import model
 from firmware.hal.calibration import FILE_NAME, Calibration, save_calibration
 from firmware.hal.emulated_bus import Disturbance
 from firmware.hal.ports import PinError
-from firmware.terms import UNKNOWN, Fault, Figure, Part, Symbol, Touch, VolcanoError
+from firmware.terms import FIGURES, UNKNOWN, Fault, Figure, Part, Symbol, Touch, VolcanoError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,8 +58,7 @@ def faults(place: Workplace) -> list[str]:
 
 def has(name: str, place: Workplace) -> str:
     """The line of a part."""
-    (line,) = [line for line in place.screen.lines if line.startswith(name + " ")]
-    return line
+    return next(line for line in place.screen.lines if line.startswith(f"{name} "))
 
 
 # --- a sound board
@@ -72,6 +71,7 @@ def test_a_sound_board_has_no_faults(place: Workplace) -> None:
     assert re.search(r"touch at 0x5A: 10 pads of \d+ to \d+ pF, noise 0.0 counts$", has("chip 1", place))
     assert has("button", place).endswith("not pressed")
     assert has("battery", place).endswith("full (the signal on GPIO 27)")
+    assert re.search(r"white [\d.]+, red .*; as the wiring file says$", has("figures", place))
     assert has("calibration", place).endswith("none yet (volcano calibrate)")
     assert place.now - 1000 < AUTOMATIC_S
 
@@ -246,6 +246,13 @@ def test_the_calibration_s_date_is_told(place: Workplace) -> None:
     assert "9 pads of" in has("chip 3", place)
 
 
+def test_figures_that_were_measured_are_told(place: Workplace) -> None:
+    feet = dict(zip(FIGURES, (3.1, 7.0, 14.0, 31.0), strict=True))
+    save_calibration(place.folder / FILE_NAME, Calibration("2026-05-01T10:00", figures=feet))
+    check(place)
+    assert has("figures", place).endswith("in pF: white 3.1, red 7.0, green 14.0, black 31.0; as measured")
+
+
 def test_a_damaged_calibration_is_a_fault(place: Workplace) -> None:
     (place.folder / FILE_NAME).write_text("{}", encoding="utf-8")
     assert check(place) == 1
@@ -362,7 +369,8 @@ def test_pads_that_were_touched_keep_a_mark_and_those_that_were_not_are_named_at
     assert check(place) == 0
     assert re.findall(r"\+([a-z][\w-]+)", "\n".join(drawn(place)[-1])) == ["explore", "beach-s"]
     missing = ", ".join(pad for chip in WIRING.chips for pad in chip.pads if pad not in ("explore", "beach-s"))
-    assert has("pads", place) == f"pads         2 of 29 pads were touched, not {missing}"
+    assert has("pads", place) == f"pads         2 of 29 were touched, not {missing}"
+    assert place.screen.lines[-2] == "figures      1 of 4 were recognised, not red, green, black"
 
 
 def test_what_breaks_while_the_board_is_touched_is_told_at_the_end(tmp_path: Path) -> None:

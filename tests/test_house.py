@@ -53,7 +53,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "loop": (*STAGE, "console", "hal.ports", "audio.player"),  # the page's rows are the console's
     "console": (*STAGE, "hal.ports", "audio.player"),
     "workshop": ("terms", "config", "catalogue", "game.registry", "hal", "audio"),
-    "check": ("terms", "config", "game.registry", "hal", "audio", "workshop", "check"),
+    "check": ("terms", "config", "identity", "game.registry", "hal", "audio", "workshop", "check"),
     "calibrate": ("terms", "config", "unit_script", "hal", "workshop", "check.command", "calibrate"),
     "service": ("terms", "config", "game.kernel", "game.registry", "hal.wiring"),
     "owner": (*GAME, "game", "owner", "hal.calibration", "hal.wiring", "page.drawing"),  # wires and island are drawn

@@ -109,6 +109,8 @@ def _learn(options: argparse.Namespace, bench: Bench) -> int:
         for line in table(calibration, bench.wiring):
             bench.terminal.write(f"{line}\n")
         lesson.tell(f"kept in {bench.calibration_file}", say("calibrate-done"))
+        if bench.installed:
+            bench.terminal.write("to play: sudo systemctl start volcano\n")
         lesson.speak_out()
     except Stopped as error:
         lesson.tell(str(error), say("calibrate-failed"))

@@ -112,14 +112,13 @@ def _watch(seconds: float | None, bench: Bench, inspector: Inspector) -> None:
     table = LiveTable(terminal, inspector.gauge, hardware.touch.pads.chips)
     with contextlib.suppress(KeyboardInterrupt), table if terminal.interactive else contextlib.nullcontext():
         for now, grip in bench.polls(seconds):
-            if terminal.interactive:
-                table.update(now, grip, pressed=hardware.button.is_pressed())
-            elif grip is not None:
+            table.update(now, grip, pressed=hardware.button.is_pressed())
+            if grip is not None and not terminal.interactive:
                 terminal.write(f"contact      {contact_words(grip)}\n")
             if terminal.key() == "q":
                 break
-    if coverage := table.coverage():
-        terminal.write(f"{'pads':<12} {coverage}\n")
+    for part, line in table.coverage():
+        terminal.write(f"{part:<12} {line}\n")
     inspector.look_again()
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from firmware.check.gauge import Gauge
+from firmware.hal.wiring import FigureMethod
 from firmware.terms import SYMBOLS, Part, Say, Sound, SoundName, Symbols
 
 if TYPE_CHECKING:
@@ -38,6 +39,13 @@ UNDER_VOLTAGE = {
 }
 """Bits of `vcgencmd get_throttled` (Raspberry Pi documentation, vcgencmd)."""
 HOT = {3: "the Pi is too hot now", 19: "the Pi has been too hot since it was switched on"}
+
+FIGURES_BY = {
+    FigureMethod.CAPACITOR: "by the capacitors in their feet",
+    FigureMethod.RAILS: "by the rails that their feet join",
+    FigureMethod.COLOUR_PADS: "by the colour pad that is touched before",
+    FigureMethod.NOTHING: "not at all: the volcano goes by whose turn it is, and asks",
+}
 
 LANGUAGES = {"de": "German", "en": "English"}
 
@@ -74,6 +82,8 @@ class Inspection:
     """What `vcgencmd get_throttled` says; None where there is no such program."""
     clips: int = 0
     clips_missing: int = 0
+    figures: str = ""
+    """How they are told apart."""
     calibration: str = ""
     findings: list[Finding] = field(default_factory=list)
 
@@ -105,6 +115,7 @@ class Inspector:
         self._sound()
         self._button_and_battery()
         self._supply()
+        self._figures()
         self._calibration()
         return self.found
 
@@ -248,6 +259,16 @@ class Inspector:
             self.found.add(Part.BATTERY, "supply", text)
         seen = [text.partition(":")[0] for text in low] + [text for bit, text in HOT.items() if bits >> bit & 1]
         self._tell("supply", "; ".join(seen) or "never too low since the Pi was switched on")
+
+    def _figures(self) -> None:
+        bench = self.bench
+        method, learnt = bench.wired.figure_method, bench.calibration and bench.calibration.figures
+        self.found.figures = FIGURES_BY[method]
+        if method is FigureMethod.CAPACITOR:
+            feet = learnt or bench.wired.capacitor_pf
+            words = ", ".join(f"{figure} {foot_pf:.1f}" for figure, foot_pf in feet.items())
+            self.found.figures += f" in pF: {words}; as {'measured' if learnt else 'the wiring file says'}"
+        self._tell("figures", self.found.figures)
 
     def _calibration(self) -> None:
         bench = self.bench

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Self
 
-from firmware.terms import FIGURES
+from firmware.identity import identify
+from firmware.terms import FIGURES, UNKNOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from firmware.check.gauge import Gauge
     from firmware.hal.tended_chip import TendedChip
@@ -39,6 +40,12 @@ def contact_words(grip: Grip) -> str:
     return f"{figure_words(grip.likelihood)}; {grip.field}, {grip.touch}"
 
 
+def _share(names: Sequence[str], done: Collection[str], what: str) -> str:
+    missing = [name for name in names if name not in done]
+    rest = f", not {', '.join(missing)}" if missing else ""
+    return f"{len(names) - len(missing)} of {len(names)} {what}{rest}"
+
+
 class LiveTable:
     """Every pad with its picofarads, drawn anew ten times a second, for as long as the context lasts.
 
@@ -53,6 +60,7 @@ class LiveTable:
         self._last = "none yet; hold a figure by the head and touch a Touch field"
         self._pressed = False
         self._seen: set[str] = set()
+        self._figures: set[str] = set()
 
     def __enter__(self) -> Self:
         self._terminal.write(OTHER_SCREEN)
@@ -61,21 +69,25 @@ class LiveTable:
     def __exit__(self, *_: object) -> None:
         self._terminal.write(FIRST_SCREEN)
 
-    def coverage(self) -> str:
-        """Which pads have not been touched yet; empty if none has been."""
+    def coverage(self) -> Iterator[tuple[str, str]]:
+        """What of the board has been tried, and what has not: pads that were touched, figures that were recognised."""
         pads = [pad for gauge in self._gauge.chips for pad in gauge.wiring.pads if pad not in gauge.wiring.rails]
-        missing = [pad for pad in pads if pad not in self._seen]
-        if not self._seen:
-            return ""
-        return f"{len(pads) - len(missing)} of {len(pads)} pads were touched" + (
-            f", not {', '.join(missing)}" if missing else ""
-        )
+        if self._seen:
+            yield "pads", _share(pads, self._seen, "were touched")
+        if self._figures:
+            yield "figures", _share(FIGURES, self._figures, "were recognised")
 
     def update(self, now: float, grip: Grip | None, *, pressed: bool) -> None:
-        """Take one poll; draw if it is time. `pressed`: the push button is down."""
+        """Take one poll; draw if it is time and there is a terminal. `pressed`: the push button is down."""
         if grip is not None:
             self._last = contact_words(grip)
-        if now - self._drawn_s >= DRAWN_EVERY_S:
+            if (figure := identify(grip.likelihood, UNKNOWN).figure) is not None:
+                self._figures.add(figure)
+        for gauge in self._gauge.chips:
+            mask = self._chips[gauge.wiring.address].mask
+            if mask:
+                self._seen.update(pad for pad, electrode in gauge.wiring.wires.items() if mask >> electrode & 1)
+        if self._terminal.interactive and now - self._drawn_s >= DRAWN_EVERY_S:
             self._drawn_s = now
             self._pressed = pressed
             self._gauge.read()
@@ -103,8 +115,6 @@ class LiveTable:
                 pf = gauge.pf(electrode)
                 touched = bool(chip.mask >> electrode & 1) and not gauge.error
                 rise = pf - chip.levels.idle_pf[electrode]
-                if touched:
-                    self._seen.add(pad)
                 mark = "*" if touched else "+" if pad in self._seen else " "
                 numbers = f"{pf:7.2f} {rise:+7.2f} pF" if math.isfinite(pf) else "      -       - pF"
                 cell = f"{mark}{pad:<12.12}{address:02X}.{electrode:<2} {numbers}".ljust(CELL)

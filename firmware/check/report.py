@@ -51,6 +51,7 @@ def as_json(bench: Bench, found: Inspection) -> dict[str, Any]:
         },
         "supply": found.supply,
         "sound": {"card": bench.configuration.card or None, "clips": found.clips, "missing": found.clips_missing},
+        "figures": found.figures,
         "calibration": found.calibration,
     }
 

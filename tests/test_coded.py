@@ -12,6 +12,7 @@ from firmware.hal.backends import MockHardware, mock_hardware
 from firmware.hal.calibration import Calibration
 from firmware.hal.coded import BADGE_S, Badges, ColourPadFigures, RailFigures, Rails, figure_reader
 from firmware.hal.figures import CapacitorFigures, NoFigures
+from firmware.hal.learning import IdleScan, Survey
 from firmware.hal.physics import condition
 from firmware.hal.ports import GripReading
 from firmware.hal.wiring import FigureMethod, Rail, Wiring, load_wiring
@@ -47,14 +48,30 @@ POLL_S = 0.02
 class Board:
     """An emulated volcano that is polled 50 times a virtual second."""
 
-    def __init__(self, wiring: Wiring, under: str = "mains", seed: int = 0) -> None:
+    def __init__(
+        self,
+        wiring: Wiring,
+        under: str = "mains",
+        seed: int = 0,
+        calibration: Calibration | None = None,
+        standing: tuple[str, ...] = (),
+    ) -> None:
         self.now = 0.0
         play = condition(under)
+        physics = play.physics(seed) if calibration is None else None
         self.mock: MockHardware = mock_hardware(
-            wiring, lambda: self.now, seed=seed, noise_counts=play.noise_counts, physics=play.physics(seed)
+            wiring,
+            lambda: self.now,
+            seed=seed,
+            noise_counts=play.noise_counts,
+            physics=physics,
+            calibration=calibration,
         )
         self.hands = self.mock.hands
         self.touch = self.mock.hardware.touch
+        for figure, field in zip(FIGURES, standing, strict=False):
+            self.hands.place(figure, field)
+        self.now += 1.0
         self.run(1.0)
 
     def run(self, seconds: float) -> list[Grip]:
@@ -183,6 +200,22 @@ def test_rails_on_the_field_with_the_rails_own_chip_and_on_others() -> None:
         (grip,) = board.contact(Figure.GREEN)
         assert grip.field == field
         assert identify(grip.likelihood, UNKNOWN) == Identity(Figure.GREEN)
+
+
+def test_figures_that_stand_on_rails_at_power_on_are_no_hands() -> None:
+    now = 0.0
+    scan = IdleScan(Survey(mock_hardware(RAILS, lambda: now, seed=2).bus), RAILS)
+    while not scan.done:
+        now += POLL_S
+        scan.step(now)
+    board = Board(
+        RAILS, seed=2, calibration=scan.calibration("now"), standing=("beach-s", "ruin-e", "jungle-n", "mountain-ne")
+    )
+    assert [chip.mask for chip in board.touch.pads.chips] == [0, 0, 0]
+    for figure, field in zip(FIGURES, ("beach-s", "ruin-e", "jungle-n", "mountain-ne"), strict=True):
+        (grip,) = board.contact(figure)
+        assert (grip.field, named([grip])) == (field, figure)
+    assert board.touch.faults() == []
 
 
 def test_a_board_with_rails_sleeps_as_cheaply_as_one_without() -> None:

@@ -72,9 +72,10 @@ class Levels:
         wiring: the chip's pads.
         mpr121: tells picofarads by the charges in force.
         calibration: of this board.
+        standing_pf: what figures that stand on a field show at most.
     """
 
-    def __init__(self, wiring: ChipWiring, mpr121: Mpr121, calibration: Calibration | None) -> None:
+    def __init__(self, wiring: ChipWiring, mpr121: Mpr121, calibration: Calibration | None, standing_pf: float) -> None:
         self.pads = {electrode: pad for pad, electrode in wiring.wires.items()}
         """The pad of each electrode in use."""
         self.touchable = sum(1 << electrode for electrode, pad in self.pads.items() if pad not in wiring.rails)
@@ -85,6 +86,7 @@ class Levels:
         self.out_of_range = 0
         self._mpr121 = mpr121
         self._fields = frozenset(wiring.fields.values())
+        self._standing_pf = standing_pf
         self._touch_pf = {electrode: usual_touch_pf(wiring, pad) for electrode, pad in self.pads.items()}
         self._empty_pf: dict[int, float] = {}
         """The stored level of each calibrated electrode with nothing on the board."""
@@ -125,7 +127,7 @@ class Levels:
         drift = self.drift(snapshot)
         baselines = {}
         for electrode, empty_pf in self._empty_pf.items():
-            at_rest_pf = STANDING_MOST_PF if electrode in self._fields else FINGER_PF
+            at_rest_pf = self._standing_pf if electrode in self._fields else FINGER_PF
             rise_pf = self._measured_pf(electrode, snapshot) - drift * empty_pf
             if self.touchable >> electrode & 1 and rise_pf > max(at_rest_pf, self._touch_pf[electrode]):
                 self.idle_pf[electrode] = drift * empty_pf
@@ -154,7 +156,7 @@ class Levels:
         return [
             electrode
             for electrode, (highest_pf, last_pf) in self._hands_pf.items()
-            if last_pf < min(STANDING_MOST_PF, GONE_SHARE * highest_pf)
+            if last_pf < min(self._standing_pf, GONE_SHARE * highest_pf)
             and abs(self.rise_pf(electrode) - last_pf) < DRIFT_PF
         ]
 

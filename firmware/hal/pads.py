@@ -7,10 +7,12 @@ something is touched everything is read, and the chip of a gripped field is meas
 from __future__ import annotations
 
 import logging
+import math
 from typing import TYPE_CHECKING
 
 from firmware.hal.coded import Badges, Rails, figure_reader
 from firmware.hal.contact import NOTHING, STANDING, STANDING_ON_RINGS, STUCK_S, Contacts, Finger, PadReading
+from firmware.hal.levels import STANDING_MOST_PF
 from firmware.hal.tended_chip import ChipState, TendedChip
 
 if TYPE_CHECKING:
@@ -60,9 +62,14 @@ class _Station:
     """A chip's place in the round: its names, and when it is due."""
 
     def __init__(
-        self, wiring: ChipWiring, bus: Bus, reopen_bus: Callable[[], None], calibration: Calibration | None
+        self,
+        wiring: ChipWiring,
+        bus: Bus,
+        reopen_bus: Callable[[], None],
+        calibration: Calibration | None,
+        standing_pf: float,
     ) -> None:
-        self.chip = TendedChip(wiring, bus, reopen_bus, calibration)
+        self.chip = TendedChip(wiring, bus, reopen_bus, calibration, standing_pf)
         self.touches = tuple(wiring.touches.items())
         self.fields = tuple(wiring.fields.items())
         self.rails = tuple(wiring.rails.items())
@@ -123,7 +130,8 @@ class Pads:
     def __init__(
         self, wiring: Wiring, bus: Bus, reopen_bus: Callable[[], None], calibration: Calibration | None = None
     ) -> None:
-        self._stations = [_Station(chip, bus, reopen_bus, calibration) for chip in wiring.chips]
+        standing_pf = math.inf if wiring.rail_chip else STANDING_MOST_PF
+        self._stations = [_Station(chip, bus, reopen_bus, calibration, standing_pf) for chip in wiring.chips]
         self._prompt = [station for station in self._stations if station.touches]
         self._others = [station for station in self._stations if not station.touches]
         self._rail_station = next((station for station in self._stations if station.rails), None)
@@ -275,9 +283,9 @@ class Pads:
         if self._slot % DRIFT_SLOTS == DRIFT_SLOT:
             self._measure(self._stations[self._slot // DRIFT_SLOTS % len(self._stations)], now)
         for station in self._stations:
-            if not station.mask & station.field_bits and station.measure_s <= now:
+            at_rest = not station.mask & station.field_bits
+            if at_rest and station.measure_s <= now and self._measure(station, now):
                 station.measure_s = float("inf")
-                self._measure(station, now)
             if station.swarm and now - station.swarm_since_s >= SWARM_S:
                 self._settle_swarm(station, now)
         self._all_well = all(station.chip.state is ChipState.OK for station in self._stations)

@@ -10,7 +10,7 @@ import logging
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from firmware.hal.levels import DRIFT_PF, FITTING, Levels
+from firmware.hal.levels import DRIFT_PF, FITTING, STANDING_MOST_PF, Levels
 from firmware.hal.mpr121 import Mpr121, Mpr121Config
 from firmware.hal.ports import BusError
 from firmware.hal.wiring import LOWEST_ADDRESS
@@ -79,7 +79,12 @@ class TendedChip:
     """
 
     def __init__(
-        self, wiring: ChipWiring, bus: Bus, reopen_bus: Callable[[], None], calibration: Calibration | None = None
+        self,
+        wiring: ChipWiring,
+        bus: Bus,
+        reopen_bus: Callable[[], None],
+        calibration: Calibration | None = None,
+        standing_pf: float = STANDING_MOST_PF,
     ) -> None:
         self.wiring = wiring
         self.address = wiring.address
@@ -92,7 +97,7 @@ class TendedChip:
             charges = calibration.chips[wiring.address].charges
         self._stored_charges = charges is not None
         self._mpr121 = Mpr121(bus, wiring.address, wiring.electrodes, Mpr121Config(charges=charges))
-        self.levels = Levels(wiring, self._mpr121, calibration if self._stored_charges else None)
+        self.levels = Levels(wiring, self._mpr121, calibration if self._stored_charges else None, standing_pf)
         self._reopen_bus = reopen_bus
         self._started = False
         self._settled = False

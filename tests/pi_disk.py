@@ -69,7 +69,8 @@ class Disk(Card):
         self._running: Running | None = None
         self._loop = ""
         shutil.copytree(card.path("/boot/firmware"), self.boot_folder)
-        (self.boot_folder / "cmdline.txt").write_text(CMDLINE, encoding="ascii")
+        if not (self.boot_folder / "cmdline.txt").exists():
+            (self.boot_folder / "cmdline.txt").write_text(CMDLINE, encoding="ascii")
         card.write("/etc/fstab", FSTAB)
         card.write("/etc/systemd/system/boot-firmware.mount", BOOT_MOUNT)
         card.do("systemctl", "--quiet", "enable", "boot-firmware.mount")

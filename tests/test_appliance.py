@@ -298,6 +298,26 @@ def test_without_its_state_file_the_volcano_plays_all_the_same(appliance: Applia
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("suite", SUITES)
+def test_an_image_that_is_made_read_only_gets_its_state_at_its_first_start(tmp_path: Path, suite: str) -> None:
+    # Where an image is made the root is a folder, and where on a disk its files will lie is not known yet.
+    card = Card(tmp_path, suite)
+    card.write("/boot/firmware/cmdline.txt", CMDLINE)
+    card.install("--appliance")
+    card.prepare_hands()
+    disk = Disk(card)
+    for kept in ("", CALIBRATION):
+        with disk:
+            pi = disk.power_on()
+            pi.wait_ready()
+            assert root_kind(pi).startswith("overlay")
+            assert pi.ask("findmnt", "--noheadings", "--output=FSTYPE", "/var/lib/volcano") == "ext4"
+            calibration = disk.path("/var/lib/volcano/calibration.json")
+            assert (calibration.read_text(encoding="utf-8") if calibration.exists() else "") == kept
+            calibration.write_text(CALIBRATION, encoding="utf-8")
+
+
+@pytest.mark.slow
 def test_a_key_on_the_boot_partition_lets_its_owner_in(appliance: Appliance, tmp_path: Path) -> None:
     disk = appliance.disk
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", tmp_path / "key"], check=True)
@@ -311,8 +331,8 @@ def test_a_key_on_the_boot_partition_lets_its_owner_in(appliance: Appliance, tmp
             pi = disk.power_on()
             pi.wait_ready()
             wait_for(lambda: pi.ask("systemctl", "is-system-running") in {"running", "degraded"}, pi.journal)
-            keys = pi.ask("cat", "/home/keeper/.ssh/authorized_keys")
-            mode = pi.ask("stat", "--format=%a %U", "/home/keeper/.ssh", "/home/keeper/.ssh/authorized_keys")
+            keys = pi.ask("sh", "-c", "cat ~keeper/.ssh/authorized_keys")
+            mode = pi.ask("sh", "-c", "stat --format='%a %U' ~keeper/.ssh ~keeper/.ssh/authorized_keys")
             assert not keys or mode == "700 keeper\n600 keeper"
             said = pi.ask("journalctl", "--unit=volcano-ssh-key", "--output=cat", "--identifier=ssh-key")
             return keys, said, pi.ask("systemctl", "is-active", "ssh.service")

@@ -43,6 +43,8 @@ IN_THE_GREETING = 0.15
 """Share of kills before the game goes on; the others come around a contact."""
 LATEST_KILL_S = 1.8
 """After the touch: five seconds of play, so that second sentences are heard before, too."""
+PAGE_OPTIONS = " --page --listen 0.0.0.0\n"
+LOOK = "import urllib.request as r; print(r.urlopen('http://localhost:8005/snapshot').read().decode())"
 NO_ANSWER = {"rejected", "who_asked"}
 ANSWERS = dict(zip(FIGURES, (Touch.ONE, Touch.TWO, Touch.THREE, Touch.FIRE), strict=True))
 """What each figure touches when the volcano asks who it is."""
@@ -333,6 +335,16 @@ def test_it_boots_plays_survives_and_stops(tmp_path: Path, suite: str) -> None:
                 ANSWER_S,
             )
         assert "volcano.toml:1: volume: must be from 1 to 5, is 11" in pi.journal()
+
+        # Its page is served under the drop-in's keys, to the whole house.
+        pi.do("/mnt/tools/install", "--no-sounds", "--page")
+        card.write("/etc/systemd/system/volcano.service.d/with-page.conf", DROP_IN.rstrip() + PAGE_OPTIONS)
+        pi.do("systemctl", "daemon-reload")
+        pi.do("systemctl", "restart", "volcano.service")
+        shown = json.loads(wait_for(lambda: pi.ask("python3", "-c", LOOK), pi.journal))
+        assert shown["service"] is True
+        assert [fault.partition(":")[0] for fault in shown["faults"]] == ["the default sound card cannot be opened"]
+        assert any(row.get("event") == "powered_on" for row in shown["rows"])
 
         began = time.monotonic()
         pi.do("systemctl", "stop", "volcano.service")

@@ -21,7 +21,7 @@ from firmware.audio.player import SilentPlayer
 from firmware.config import Configuration, load_configuration, state_folder
 from firmware.game.registry import load_title
 from firmware.hal.backends import Hardware, mock_hardware, real_hardware
-from firmware.hal.calibration import FILE_NAME, Calibration, usable_calibration
+from firmware.hal.calibration import FILE_NAME, Calibration, save_calibration, usable_calibration
 from firmware.hal.wiring import Wiring, load_wiring
 from firmware.terms import VolcanoError
 
@@ -230,6 +230,17 @@ class Bench:
         """
         if self.folder.exists() and not os.access(self.folder, os.W_OK):
             raise WorkshopError(f"{self.folder} may not be written: it is the service's: begin the command with sudo")
+
+    def save(self, calibration: Calibration) -> None:
+        """Keep it; what root has written is handed to the folder's owner, or the service could not read it.
+
+        Raises:
+            CalibrationError: it cannot be written.
+        """
+        save_calibration(self.calibration_file, calibration)
+        if os.geteuid() == 0:
+            owner = self.folder.stat()
+            os.chown(self.calibration_file, owner.st_uid, owner.st_gid)
 
     def running(self) -> bool:
         """Whether the service runs."""

@@ -20,6 +20,7 @@ from firmware.calibrate.lesson import CLEAR_S
 from firmware.check.command import add_check_command
 from firmware.hal.calibration import FILE_NAME, Calibration, load_calibration, save_calibration
 from firmware.hal.emulated_bus import Disturbance
+from firmware.hal.wiring import OWN_WIRING
 from firmware.terms import FIGURES, Figure, Touch, VolcanoError
 from firmware.workshop import ENTER, Bench
 
@@ -334,6 +335,25 @@ def test_the_map_is_asked_in_the_owner_s_language(place: Workplace) -> None:
     assert place.players[0].words[:2] == ["Touch:", "Beach south."]
 
 
+def test_rails_are_not_asked_for_and_stay_where_the_wiring_file_has_them(place: Workplace) -> None:
+    source = OWN_WIRING.read_text(encoding="utf-8")
+    rails = "[chips.coast.rails]\na = 9\nb = 10\nc = 11\n\n[chips.jungle]"
+    source = source.replace("[chips.jungle]", rails).replace('method = "capacitor"', 'method = "rails"')
+    (place.folder / "wiring.toml").write_text(source, encoding="utf-8")
+    (place.folder / "volcano.toml").write_text('[files]\nwiring = "wiring.toml"\n', encoding="utf-8")
+    owner = Owner(place)
+    assert calibrate(place, f"--map --config {place.folder / 'volcano.toml'}") == 0
+    assert owner.asked == PADS
+    assert learnt(place).places == {**places(WIRING), "a": (0x5B, 9), "b": (0x5B, 10), "c": (0x5B, 11)}
+    assert learnt(place).pads["a"].place == (0x5B, 9)
+    later = Workplace(place.folder)
+    later.at(9.0, lambda mock: mock.hands.place(Figure.BLACK, "beach-s"))
+    later.at(10.0, lambda mock: mock.hands.grip(Figure.BLACK))
+    later.at(10.3, lambda mock: mock.hands.touch(Touch.THREE))
+    assert later.run(add_check_command, f"check --seconds 6 --config {place.folder / 'volcano.toml'}") == 0
+    assert re.search(r"black \d+ %.*; beach-s, three", later.screen.text)
+
+
 @pytest.mark.parametrize("line", ["--map lagoon", "--without lagoon", "--map rock --without lagoon"])
 def test_a_pad_that_is_not_there_is_refused(place: Workplace, line: str) -> None:
     with pytest.raises(VolcanoError, match="'lagoon' is no pad; there are rock, explore"):
@@ -410,7 +430,7 @@ def test_a_field_where_the_finger_does_not_ground_the_body_is_refused(place: Wor
 def test_figures_without_capacitors_have_nothing_to_be_learnt(tmp_path: Path) -> None:
     place = Workplace(tmp_path)
     wiring = Path(tmp_path / "wiring.toml")
-    source = (Path(cli.__file__).parent / "hal" / "wiring.toml").read_text(encoding="utf-8")
+    source = OWN_WIRING.read_text(encoding="utf-8")
     wiring.write_text(source.replace('method = "capacitor"', 'method = "nothing"'), encoding="utf-8")
     (tmp_path / "volcano.toml").write_text('[files]\nwiring = "wiring.toml"\n', encoding="utf-8")
     with pytest.raises(VolcanoError, match="told apart by nothing"):
@@ -504,6 +524,16 @@ def test_on_an_installed_board_it_is_the_service_that_learns(
     options.mock = False
     monkeypatch.setenv("STATE_DIRECTORY", str(tmp_path / "unit"))
     assert Bench(options, place.around).folder == tmp_path / "unit"
+
+
+def test_what_root_has_learnt_belongs_to_the_service(place: Workplace, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[tuple[Path, int, int]] = []
+    monkeypatch.setattr(os, "chown", lambda *given_to: given.append(given_to))
+    owner = place.folder.stat()
+    for uid in (1000, 0):
+        monkeypatch.setattr(os, "geteuid", lambda uid=uid: uid)
+        assert calibrate(place, "--without ruin-w") == 0
+    assert given == [(place.folder / FILE_NAME, owner.st_uid, owner.st_gid)]
 
 
 def test_where_a_service_is_installed_the_way_back_is_told(place: Workplace) -> None:

@@ -87,7 +87,7 @@ def _check_pads(pads: Collection[str], wiring: Wiring) -> None:
 
 def _learn(options: argparse.Namespace, bench: Bench) -> int:
     from firmware.calibrate.lesson import Lesson, Stopped, learns_figures  # noqa: PLC0415 - not for --show
-    from firmware.hal.calibration import Calibration, save_calibration  # noqa: PLC0415
+    from firmware.hal.calibration import Calibration  # noqa: PLC0415
 
     if options.figures and not learns_figures(bench.wiring):
         raise VolcanoError(f"--figures: figures are told apart by {bench.wiring.figure_method}: nothing to be learnt")
@@ -105,7 +105,7 @@ def _learn(options: argparse.Namespace, bench: Bench) -> int:
         if options.figures or (learns_figures(wired) and lesson.asked("Teach it the figures, too?")):
             calibration = _replace_figures(calibration, lesson)
         calibration.wired(bench.wiring)
-        save_calibration(bench.calibration_file, calibration)
+        bench.save(calibration)
         for line in table(calibration, bench.wiring):
             bench.terminal.write(f"{line}\n")
         lesson.tell(f"kept in {bench.calibration_file}", say("calibrate-done"))
@@ -133,8 +133,8 @@ def _mapped(options: argparse.Namespace, bench: Bench, lesson: Lesson, before: C
         for chip in bench.wiring.chips
         for pad, electrode in chip.wires.items()
     }
-    wanted = options.map or list(places)
-    wanted = [pad for pad in wanted if pad not in options.without]
+    rails = {str(rail) for chip in bench.wiring.chips for rail in chip.rails}  # no finger finds one ring among three
+    wanted = [pad for pad in options.map or places if pad not in options.without and (options.map or pad not in rails)]
     known = {pad: place for pad, place in places.items() if pad not in wanted and pad not in absent}
     found, skipped = lesson.map(wanted, known)
     absent -= found.keys()
@@ -159,21 +159,21 @@ def _replace_figures(calibration: Calibration, lesson: Lesson) -> Calibration:
 def _leave_out(pads: Collection[str], bench: Bench) -> int:
     from dataclasses import replace  # noqa: PLC0415
 
-    from firmware.hal.calibration import Calibration, save_calibration  # noqa: PLC0415
+    from firmware.hal.calibration import Calibration  # noqa: PLC0415
 
     _refuse_damaged(bench)
     bench.check_writable()
     before = bench.calibration or Calibration(bench.around.date())
     calibration = replace(before, absent=before.absent | set(pads))
     calibration.wired(bench.wiring)
-    save_calibration(bench.calibration_file, calibration)
+    bench.save(calibration)
     bench.terminal.write(f"left out: {', '.join(sorted(calibration.absent))}\n")
     _restart(bench)
     return 0
 
 
 def _file(options: argparse.Namespace, bench: Bench) -> int:
-    from firmware.hal.calibration import earlier, encode, read_calibration, save_calibration  # noqa: PLC0415
+    from firmware.hal.calibration import earlier, encode, read_calibration  # noqa: PLC0415
 
     if options.restore or options.forget:
         bench.check_writable()
@@ -183,7 +183,7 @@ def _file(options: argparse.Namespace, bench: Bench) -> int:
         except FileNotFoundError as error:
             raise VolcanoError(f"{options.restore}: is not there") from error
         restored.wired(bench.wiring)
-        save_calibration(bench.calibration_file, restored)
+        bench.save(restored)
         bench.terminal.write(f"restored what was learnt on {restored.made}\n")
         _restart(bench)
         return 0

@@ -10,7 +10,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from firmware.hal.calibration import Calibration, CalibrationError
-from firmware.hal.learning import IdleScan, PadMap, Signatures, Survey, signature_fields
+from firmware.hal.learning import IdleScan, PadMap, Survey
+from firmware.hal.signatures import Signatures, signature_fields
 from firmware.hal.wiring import FigureMethod
 from firmware.terms import Part, Say, Sound, SoundName, VolcanoError, say
 from firmware.unit_script import pad_name
@@ -181,16 +182,16 @@ class Lesson:
             if grip.field not in fields:
                 self.tell(f"{grip.field} is none of {', '.join(fields)}", say("calibrate-again"))
                 continue
-            chip = next(chip for chip in touch.pads.chips if grip.field in chip.wiring.fields)
-            electrode = chip.wiring.fields[grip.field]
-            rise_pf = chip.levels.now_pf[electrode] - calibration.pads[grip.field].idle_pf
+            if (reading := touch.reading) is None or grip.field not in calibration.pads:
+                continue
+            rise_pf = reading.rise_pf + reading.idle_pf - calibration.pads[grip.field].idle_pf
             try:
-                signature = signatures.take(wanted, rise_pf)
+                signatures.take(wanted, rise_pf)
             except CalibrationError as error:
                 self.tell(str(error), say("calibrate-again"), say("figure-name", figure=wanted))
             else:
                 count = len(signatures.grips[wanted])
-                self.tell(f"{wanted}: {signature.foot_pf:.2f} pF ({count} of 3)", say("calibrate-heard"))
+                self.tell(f"{wanted}: {rise_pf:.2f} pF ({count} of 3)", say("calibrate-heard"))
         try:
             return signatures.figures()
         except CalibrationError as error:

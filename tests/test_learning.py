@@ -1,4 +1,4 @@
-"""Learning a board step by step, on emulated chips: idle scan, map of the wires, figures."""
+"""Learning a board step by step, on emulated chips: idle scan, map of the wires."""
 
 from __future__ import annotations
 
@@ -15,13 +15,11 @@ from firmware.hal.emulated_bus import Disturbance
 from firmware.hal.learning import (
     IdleScan,
     PadMap,
-    Signatures,
     Survey,
-    signature_fields,
     threshold_reason,
 )
 from firmware.hal.wiring import load_wiring
-from firmware.terms import FIGURES, Figure, Part, Touch
+from firmware.terms import FIGURES, Part, Touch
 
 FIELDS = tuple(tomllib.loads((files("firmware.game.insel") / "board.toml").read_text(encoding="utf-8"))["layout"])
 WIRING = load_wiring(None, FIELDS)
@@ -241,68 +239,3 @@ def test_a_wire_that_has_its_pad_is_not_given_another() -> None:
     pads.assign("rock", (0x5A, 2))
     pads.assign("fire", (0x5A, 1))
     assert pads.places == {"rock": (0x5A, 2), "fire": (0x5A, 1)}
-
-
-# --- figures
-
-FOOT_PF = {Figure.WHITE: 2.1, Figure.RED: 5.0, Figure.GREEN: 9.6, Figure.BLACK: 23.0}
-
-
-def gripped_pf(foot_pf: float) -> float:
-    """On a field of the chip whose Touch field grounds the body: foot, then hand beside the figure's own metal."""
-    return foot_pf * 201.7 / (foot_pf + 201.7)
-
-
-def test_figures_are_gripped_where_the_touching_finger_grounds_the_body() -> None:
-    assert signature_fields(WIRING) == ("mountain-ne", "mountain-se", "mountain-sw", "mountain-nw")
-    coast_only = replace(WIRING, chips=(replace(WIRING.chips[0], fields={}), *WIRING.chips[1:]))
-    assert signature_fields(coast_only) == coast_only.fields
-
-
-def test_three_grips_of_each_figure_tell_its_foot() -> None:
-    signatures = Signatures(WIRING)
-    for figure in FIGURES:
-        for factor in (1.04, 0.97, 1.0):
-            assert signatures.wanted is figure
-            signatures.take(figure, gripped_pf(FOOT_PF[figure]) * factor)
-    assert signatures.wanted is None
-    assert signatures.figures() == {figure: pytest.approx(FOOT_PF[figure], rel=0.001) for figure in FIGURES}
-
-
-def test_grips_that_differ_are_taken_again() -> None:
-    signatures = Signatures(WIRING)
-    signatures.take(Figure.WHITE, 2.1)
-    signatures.take(Figure.WHITE, 4.4)
-    with pytest.raises(CalibrationError, match=r"^white: the grips differ \(2\.1, 4\.5, 2\.1 pF\)"):
-        signatures.take(Figure.WHITE, 2.1)
-    assert signatures.grips[Figure.WHITE] == []
-
-
-@pytest.mark.parametrize("rise_pf", [-1.0, 0.0, 120.0, float("inf"), float("nan")])
-def test_what_is_no_figure_is_refused(rise_pf: float) -> None:
-    with pytest.raises(CalibrationError, match="is no figure's"):
-        Signatures(WIRING).take(Figure.WHITE, rise_pf)
-
-
-@pytest.mark.parametrize(
-    ("feet", "problem"),
-    [
-        ((5.0, 2.1, 9.6, 23.0), "white 5.0 pF, red 2.1 pF: the wiring file has them the other way round"),
-        ((2.1, 5.0, 7.0, 23.0), "red 5.0 pF, green 7.0 pF: too near to be told apart, the factor must be 1.5"),
-    ],
-)
-def test_figures_that_cannot_be_told_apart_are_named(feet: tuple[float, ...], problem: str) -> None:
-    signatures = Signatures(WIRING)
-    for figure, foot_pf in zip(FIGURES, feet, strict=True):
-        for _ in range(3):
-            signatures.take(figure, gripped_pf(foot_pf))
-    with pytest.raises(CalibrationError) as caught:
-        signatures.figures()
-    assert str(caught.value).startswith(problem)
-
-
-def test_a_figure_that_is_missing_is_named() -> None:
-    signatures = Signatures(WIRING)
-    signatures.take(Figure.WHITE, 2.1)
-    with pytest.raises(CalibrationError, match=r"^white has not been gripped 3 times"):
-        signatures.figures()

@@ -1,7 +1,7 @@
-"""Learning a board: its idle levels and noise, which wire is which pad, and what the figures weigh in picofarads.
+"""Learning a board: its idle levels and noise, and which wire is which pad.
 
 Everything here is fed step by step and neither waits nor talks: a command, a page or a test looks at the progress and
-tells the owner what to do. All results become parts of a `Calibration`.
+tells the owner what to do. All results become parts of a `Calibration`, as do the figures' `signatures`.
 """
 
 from __future__ import annotations
@@ -9,17 +9,16 @@ from __future__ import annotations
 import itertools
 import math
 from collections import deque
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from statistics import median
 from typing import TYPE_CHECKING
 
 from firmware.hal.calibration import Calibration, CalibrationError, ChipCalibration, PadCalibration
-from firmware.hal.figures import HAND_PF, STANDING_PF
 from firmware.hal.levels import usual_touch_pf
 from firmware.hal.mpr121 import ELECTRODES, Mpr121
 from firmware.hal.ports import BusError
-from firmware.hal.wiring import HIGHEST_ADDRESS, LOWEST_ADDRESS, SMALLEST_STEP
-from firmware.terms import FIGURES, Fault, Figure, Part
+from firmware.hal.wiring import HIGHEST_ADDRESS, LOWEST_ADDRESS
+from firmware.terms import Fault, Part
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -302,90 +301,3 @@ class PadMap:
                     f"touch {pad}, or begin the map again"
                 )
         self.places[pad] = place
-
-
-# --- figures
-
-GRIPS = 3
-"""Each figure's foot is the median of so many grips."""
-
-GRIPS_SPREAD = 0.15
-GRIPS_SPREAD_PF = 0.3
-"""Grips of one figure differ by no more than this share and this much: hands, and a foot that stands askew."""
-
-
-def signature_fields(wiring: Wiring) -> tuple[str, ...]:
-    """Fields to grip figures on: those of the chip where the touching finger grounds the body; all if it has none."""
-    grounded = tuple(field for chip in wiring.chips if chip.touches for field in chip.fields)
-    return grounded or wiring.fields
-
-
-@dataclass(frozen=True, slots=True)
-class Signature:
-    """One grip as measured, in picofarads."""
-
-    figure: Figure
-    rise_pf: float
-    foot_pf: float
-
-
-class Signatures:
-    """The capacitors in the figures' feet, from three grips of each on one of `signature_fields` with a Touch field.
-
-    The rise counts from the empty board, so it does not matter whether the figure stood there before; no other figure
-    may stand there.
-    """
-
-    def __init__(self, wiring: Wiring) -> None:
-        self._usual_pf = wiring.capacitor_pf
-        self.grips: dict[Figure, list[float]] = {figure: [] for figure in FIGURES}
-        """The foot of each figure at each grip, in picofarads."""
-
-    @property
-    def wanted(self) -> Figure | None:
-        """The figure whose turn it is; None when all four are known."""
-        return next((figure for figure in FIGURES if len(self.grips[figure]) < GRIPS), None)
-
-    def take(self, figure: Figure, rise_pf: float) -> Signature:
-        """Note a grip of `figure` whose field rose by `rise_pf` above the empty board.
-
-        Raises:
-            CalibrationError: no figure can do that, or the three grips differ: the figure must be gripped anew.
-        """
-        to_ground_pf = HAND_PF + STANDING_PF
-        if not 0.0 < rise_pf < to_ground_pf / 2:
-            raise CalibrationError(
-                f"{figure}: a rise of {rise_pf:.1f} pF is no figure's: hold it by the head, no finger on the field"
-            )
-        foot_pf = rise_pf * to_ground_pf / (to_ground_pf - rise_pf)
-        grips = self.grips[figure]
-        grips.append(foot_pf)
-        if len(grips) == GRIPS and max(grips) - min(grips) > GRIPS_SPREAD_PF + GRIPS_SPREAD * median(grips):
-            measured = ", ".join(f"{grip:.1f}" for grip in grips)
-            grips.clear()
-            raise CalibrationError(
-                f"{figure}: the grips differ ({measured} pF): was it the same figure, flat on the field, by the head?"
-            )
-        return Signature(figure, rise_pf, foot_pf)
-
-    def figures(self) -> dict[Figure, float]:
-        """Each figure's foot in picofarads, for `Calibration.figures`.
-
-        Raises:
-            CalibrationError: a figure is missing, two are too near to each other, or their order is not the wiring's.
-        """
-        if self.wanted is not None:
-            raise CalibrationError(f"{self.wanted} has not been gripped {GRIPS} times: go on")
-        feet = {figure: round(median(self.grips[figure]), 3) for figure in FIGURES}
-        by_size = sorted(FIGURES, key=self._usual_pf.__getitem__)
-        for smaller, larger in itertools.pairwise(by_size):
-            measured = f"{smaller} {feet[smaller]:.1f} pF, {larger} {feet[larger]:.1f} pF"
-            if feet[larger] < feet[smaller]:
-                raise CalibrationError(
-                    f"{measured}: the wiring file has them the other way round: were the two figures swapped?"
-                )
-            if feet[larger] < SMALLEST_STEP * feet[smaller]:
-                raise CalibrationError(
-                    f"{measured}: too near to be told apart, the factor must be {SMALLEST_STEP}: check their capacitors"
-                )
-        return feet

@@ -359,7 +359,7 @@ def test_a_key_on_the_boot_partition_lets_its_owner_in(appliance: Appliance, tmp
 @pytest.mark.slow
 def test_an_update_from_the_boot_partition(appliance: Appliance, update: Path) -> None:
     disk = appliance.disk
-    old = disk.do("readlink", "/opt/volcano/venv")
+    old = disk.do("sh", "-c", "echo '# of an older version' >>/opt/volcano/bin/init; readlink /opt/volcano/venv")
     shutil.copy(update, disk.boot_folder / "volcano-update.tar")
     with disk:
         disk.power_on()
@@ -371,6 +371,7 @@ def test_an_update_from_the_boot_partition(appliance: Appliance, update: Path) -
         new = pi.ask("readlink", "/opt/volcano/venv")
         assert new != old.strip()
         assert pi.ask("ls", "/opt/volcano/environments").split() == [new.rpartition("/")[2]]
+        assert disk.read("/opt/volcano/bin/init") == (ROOT / "tools/appliance/init").read_text(encoding="utf-8")
         assert disk.read("/var/lib/volcano/calibration.json") == CALIBRATION
     assert ": installed" in log(disk)
     assert not list(disk.boot_folder.glob("*.tar"))

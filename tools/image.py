@@ -27,6 +27,7 @@ TOOLS = {
     "sfdisk": "fdisk",
     "zstd": "zstd",
     "arch-test": "arch-test",
+    "fdtput": "device-tree-compiler",
     "pip3": "python3-pip",
 }
 """Program -> the Debian package that brings it."""

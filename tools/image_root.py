@@ -51,6 +51,10 @@ INITRAMFS = r"COMPRESS=zstd\nCOMPRESSLEVEL=3\n"
 BINFMT = Path("/proc/sys/fs/binfmt_misc")
 ROOT_BY_LABEL = 'ROOTPART="LABEL=RASPIROOT"'
 """For /etc/default/raspi-firmware, from which cmdline.txt is made."""
+HEADER_BUS = ("/soc", "i2c@7e804000")
+"""The bus on pins 3 and 5 in the device trees of the Pi 3, 4 and Zero 2 W: folder and node."""
+BUS_HZ = 400_000
+"""The MPR121's highest (data sheet, features); the kernel's device trees say 100 kHz."""
 BLOCK = ("# volcano: begin", "# volcano: end")
 """What tools/install adds to config.txt."""
 WHEELS = "/srv/wheels"
@@ -295,6 +299,17 @@ def install(parts: Parts, root: Path) -> None:
     _boot_partition(parts.architecture, root)
 
 
+def name_header_bus(tree: Path) -> None:
+    """Let the header's bus be /dev/i2c-1, whichever comes first, and as fast as it may be.
+
+    Raspberry Pi OS does so by dtparam= in config.txt, for which Debian's device trees have no parameters.
+    """
+    folder, node = HEADER_BUS
+    if node in run("fdtget", "-l", tree, folder).split():
+        run("fdtput", "-t", "s", tree, "/aliases", "i2c1", f"{folder}/{node}")
+        run("fdtput", "-t", "u", tree, f"{folder}/{node}", "clock-frequency", str(BUS_HZ))
+
+
 def _boot_partition(architecture: Architecture, root: Path) -> None:
     """Complete what lies in boot/firmware."""
     firmware = root / "boot/firmware"
@@ -308,6 +323,8 @@ def _boot_partition(architecture: Architecture, root: Path) -> None:
     words = (firmware / "cmdline.txt").read_text(encoding="ascii").split()
     named = [word for word in words if not word.startswith("root=")]
     (firmware / "cmdline.txt").write_text(" ".join(("root=LABEL=RASPIROOT", *named)) + "\n", encoding="ascii")
+    for tree in firmware.glob("bcm*.dtb"):
+        name_header_bus(tree)
     # raspi-firmware writes config.txt anew with each kernel, and appends this file: so tools/install's block is there.
     written = (firmware / "config.txt").read_text(encoding="utf-8")
     if BLOCK[0] in written:

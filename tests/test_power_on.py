@@ -198,6 +198,30 @@ def test_one_of_the_figures_that_stand_there_is_held_at_power_on(field: str) -> 
     assert board.faults == set()
 
 
+@pytest.mark.parametrize(("address", "electrode"), [(0x5A, 0), (0x5A, 7), (0x5B, 2), (0x5C, 9)])
+def test_what_has_come_onto_a_pad_for_good_is_rest_after_ten_seconds(address: int, electrode: int) -> None:
+    board = Board(learnt())
+    chip = board.mock.chips[address]
+    chip.set_pf(electrode, chip.pf(electrode) + 9.0)
+    board.hands.place(Figure.RED, "jungle-n")
+    board.wait()
+    assert board.run(11.0) == []
+    assert who(board.contact(Figure.RED, Touch.FIRE), "jungle-n", Touch.FIRE) is Figure.RED
+    assert board.faults == set()
+
+
+@pytest.mark.parametrize("field", ["mountain-ne", "beach-s", "ruin-e"])
+def test_a_hand_that_stays_longer_than_that_is_rest_until_it_goes(field: str) -> None:
+    board = Board(learnt())
+    board.hands.carry(Figure.BLACK, field)
+    board.wait()
+    assert board.run(15.0) == []
+    board.hands.let_go(Figure.BLACK)
+    assert board.run(0.5) == []
+    assert who(board.contact(Figure.BLACK), field, Touch.ROCK) is Figure.BLACK
+    assert board.faults == set()
+
+
 def test_a_warm_and_damp_evening_is_no_hand() -> None:
     board = Board(learnt())
     board.hands.drift(4.0)

@@ -7,6 +7,7 @@ a hand on them; without one, the first snapshot is taken for rest, and a hand th
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -45,6 +46,9 @@ STANDING_MOST_PF = 6.0
 GONE_SHARE = 0.65
 """A hand that was there at the start has gone when its field's rise is below this share of its highest."""
 
+NO_HAND_S = 10.0
+"""A hand that stays longer than this from power-on may as well be taken for rest: when it goes, the level follows."""
+
 FINGER_PF = 6.0
 """From here a Touch field or colour pad has a finger on it at the start: pads drift apart by less between calibrations,
 and a finger through lacquer adds at least so much on the weakest return.
@@ -63,6 +67,15 @@ then its hand went when nobody measured: the lightest figure's leaves 1.7 pF les
 def usual_touch_pf(wiring: ChipWiring, pad: str) -> float:
     """The rise from which `pad` of this chip counts as touched, unless its noise asks for more."""
     return FIELD_RISE_PF if pad in wiring.fields else TOUCH_RISE_PF
+
+
+@dataclass(slots=True)
+class _Hand:
+    """A hand that was there at the start: since when, and the highest and the last rise in picofarads."""
+
+    since_s: float
+    highest_pf: float
+    last_pf: float
 
 
 class Levels:
@@ -91,8 +104,8 @@ class Levels:
         self._empty_pf: dict[int, float] = {}
         """The stored level of each calibrated electrode with nothing on the board."""
         self._doubted: dict[int, tuple[float, float]] = {}
-        self._hands_pf: dict[int, tuple[float, float]] = {}
-        """Fields that a hand is on since the start: the highest rise and the last."""
+        self._hands: dict[int, _Hand] = {}
+        """What a hand is on since the start."""
         for electrode, pad in self.pads.items():
             if calibration is not None and pad in calibration.pads:
                 self._empty_pf[electrode] = calibration.pads[pad].idle_pf
@@ -119,7 +132,7 @@ class Levels:
         """It is another board's."""
         self._empty_pf.clear()
 
-    def find_hands(self, snapshot: Snapshot) -> dict[int, float]:
+    def find_hands(self, snapshot: Snapshot, now: float) -> dict[int, float]:
         """Electrodes that a hand is on at the start, by the calibration, and their baselines in counts.
 
         Their level at rest is the stored one from now on; figures that merely stand are no hand.
@@ -132,8 +145,7 @@ class Levels:
             if self.touchable >> electrode & 1 and rise_pf > max(at_rest_pf, self._touch_pf[electrode]):
                 self.idle_pf[electrode] = drift * empty_pf
                 baselines[electrode] = self._mpr121.counts(electrode, drift * empty_pf)
-                if electrode in self._fields:
-                    self._hands_pf[electrode] = rise_pf, rise_pf
+                self._hands[electrode] = _Hand(now, rise_pf, rise_pf)
         return baselines
 
     def thresholds(self, snapshot: Snapshot) -> dict[int, tuple[int, int]]:
@@ -148,16 +160,21 @@ class Levels:
             pairs[electrode] = touch, max(round(touch * RELEASE_SHARE), 1)
         return pairs
 
-    def hands_gone(self) -> list[int]:
-        """Fields that a hand was on at the start, and where figures that were there already stand alone now.
+    def hands_gone(self, now: float) -> list[int]:
+        """Electrodes that a hand was thought to be on at the start, and whose level is rest all the same.
 
-        Their rise is known from the empty board only, so it may be several figures'.
+        The hand has gone and figures that were there already stand alone: from the empty board several may show much.
+        Or nothing has been let go for so long that it is no hand, but the board that has changed since its calibration.
         """
         return [
             electrode
-            for electrode, (highest_pf, last_pf) in self._hands_pf.items()
-            if last_pf < min(self._standing_pf, GONE_SHARE * highest_pf)
-            and abs(self.rise_pf(electrode) - last_pf) < DRIFT_PF
+            for electrode, hand in self._hands.items()
+            if now - hand.since_s >= NO_HAND_S
+            or (
+                electrode in self._fields
+                and hand.last_pf < min(self._standing_pf, GONE_SHARE * hand.highest_pf)
+                and abs(self.rise_pf(electrode) - hand.last_pf) < DRIFT_PF
+            )
         ]
 
     # --- from measurement to measurement
@@ -165,9 +182,11 @@ class Levels:
     def learn(self, snapshot: Snapshot, touched: int, now: float) -> None:
         """Take a snapshot over; levels at rest follow where `touched` has no bit. `now` in seconds."""
         self.out_of_range = snapshot.out_of_range
-        for electrode, (highest_pf, _) in self._hands_pf.items():
-            rise_pf = self.rise_pf(electrode)
-            self._hands_pf[electrode] = max(highest_pf, rise_pf), rise_pf
+        for electrode, hand in list(self._hands.items()):
+            hand.last_pf = self.rise_pf(electrode)
+            hand.highest_pf = max(hand.highest_pf, hand.last_pf)
+            if hand.last_pf < self._touch_pf[electrode]:
+                del self._hands[electrode]
         for electrode in self.pads:
             counts = snapshot.filtered[electrode]
             self.now_pf[electrode] = self._measured_pf(electrode, snapshot)
@@ -182,7 +201,7 @@ class Levels:
     def rest(self, electrode: int) -> None:
         """The present level is rest from now on."""
         self.idle_pf[electrode] = self.now_pf[electrode]
-        self._hands_pf.pop(electrode, None)
+        self._hands.pop(electrode, None)
 
     def _believe_baseline(self, electrode: int, snapshot: Snapshot) -> None:
         """The chip's baseline follows at once when a hand goes; here that may have been missed."""

@@ -208,9 +208,6 @@ class Pads:
                 station.measure_s = now + GLANCE_S
                 rise_pf.update(station.rises_pf(held))
                 idle_pf.update(station.idles_pf(held))
-                if not touches:
-                    for electrode in station.chip.levels.hands_gone():
-                        self.rebase(station.chip.levels.pads[electrode], now)
         rails_pf = self._rails.rises_pf() if closely else {}
         finger = self._measure_finger(touches, now) if closely and fields else None
         return PadReading(touches, fields, rise_pf, rails_pf, self.badges.badge(now), idle_pf, finger)
@@ -283,6 +280,10 @@ class Pads:
         if self._slot % DRIFT_SLOTS == DRIFT_SLOT:
             self._measure(self._stations[self._slot // DRIFT_SLOTS % len(self._stations)], now)
         for station in self._stations:
+            for electrode in station.chip.levels.hands_gone(now):
+                pad = station.chip.levels.pads[electrode]
+                if self._names()[0] <= {pad}:  # as with every field: not while another Touch field is down
+                    self.rebase(pad, now)
             at_rest = not station.mask & station.field_bits
             if at_rest and station.measure_s <= now and self._measure(station, now):
                 station.measure_s = float("inf")

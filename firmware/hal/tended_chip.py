@@ -180,7 +180,7 @@ class TendedChip:
         if not self._settled and not self._fits(snapshot):
             self._relearn(now)
             return
-        baselines = {} if self._settled else self.levels.find_hands(snapshot)
+        baselines = {} if self._settled else self.levels.find_hands(snapshot, now)
         try:
             self._mpr121.set_thresholds(self.levels.thresholds(snapshot), baselines)
         except BusError as error:

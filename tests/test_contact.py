@@ -163,6 +163,22 @@ def test_a_figure_that_was_let_go_is_at_rest_and_no_grip() -> None:
     assert table.hold(1.0, Touch.ROCK, beach=1.6) == []
 
 
+def test_a_level_that_fell_to_a_third_was_let_go_however_badly_the_rest_is_known() -> None:
+    table = Table()
+    table.hold(0.3, beach=13.0)
+    table.hold(0.3, beach=2.4)
+    assert table.hold(1.0, Touch.ROCK, beach=2.4) == []
+    assert table.hold(0.3, Touch.ROCK, beach=2.4, jungle=4.5) == [Grip("jungle", Touch.ROCK)]
+
+
+def test_a_field_that_seems_touched_and_shows_nothing_comes_to_rest() -> None:
+    table = Table()
+    table.hold(0.4, beach=0.1)
+    assert table.contacts.at_rest(table.now) == []
+    table.hold(0.3, beach=0.1)
+    assert table.contacts.at_rest(table.now) == ["beach"]
+
+
 def test_a_figure_let_go_does_not_block_another_that_is_gripped() -> None:
     table = Table()
     table.hold(0.3, beach=16.0)

@@ -48,6 +48,9 @@ MOST_NOISE_COUNTS = 2.0
 LEARNING = 0.2
 """What is thought of a reading's noise before any grip, the most that is believed, and how fast it is learnt."""
 
+REST_SHARE = 0.3
+"""A field's rest is itself measured: its variance as a share of one measurement's."""
+
 ERROR_PF = 0.06
 ERROR = 0.025
 """Measurements are averaged until the mean's standard error is no more than this, or this share of it."""
@@ -78,8 +81,14 @@ SETTLED_S = 0.1
 RAISED_PF = 0.5
 """Less than this is nobody's hand: half of what the lightest figure (2.2 pF) adds when it is gripped where it stood."""
 
+GONE = 0.35
+"""Below this share of its peak a hand has let go, whatever stands there: the field's rest may be known badly."""
+
 STANDING_S = 10.0
 """So long a rise that a standing figure can cause, without a Touch field, is one: it came without a hand being seen."""
+
+FLAT_S = 0.5
+"""So long a field that its chip calls touched may show nothing at all."""
 
 GLANCE_S = 1.0
 """The same beside another field that is gripped: nobody need wait for a figure that was set down unseen."""
@@ -183,7 +192,8 @@ class _Raised:
     def fallen(self) -> bool:
         """The level has come down from a hand's to a standing figure's."""
         standing = self.standing
-        highest_pf = min(standing.most_pf, standing.let_go * self.peak_pf, self.peak_pf - RAISED_PF)
+        most_pf = max(standing.most_pf, GONE * self.peak_pf)
+        highest_pf = min(most_pf, standing.let_go * self.peak_pf, self.peak_pf - RAISED_PF)
         return self.rise_pf is not None and self.rise_pf < highest_pf
 
     @property
@@ -195,6 +205,10 @@ class _Raised:
     def rests(self) -> bool:
         """The hand has let go, and the last measurement shows no new one coming."""
         return self.stands and self.recent_pf[-1] <= self.stands_pf + STILL_PF
+
+    def is_flat(self, now: float) -> bool:
+        """Whether nothing has been there for a while: only the chip's baseline is wrong, after a dip of the supply."""
+        return self.rise_pf is not None and self.rise_pf < RAISED_PF and now - self.steady_since_s >= FLAT_S
 
     def may_stand(self, now: float, for_s: float) -> bool:
         """Whether it has shown no more than a standing figure can for so long."""
@@ -235,7 +249,7 @@ def _settled(
                 return None
             if fresh and abs(slope_pf_per_s) + SURELY * slope_error > GROWTH_PER_S * mean_pf:
                 return None
-        return _Settled(mean_pf, error_pf)
+        return _Settled(mean_pf, noise_pf * math.sqrt(1 / count + REST_SHARE))
     return None
 
 
@@ -364,5 +378,8 @@ class Contacts:
         return [
             name
             for name, raised in self._raised.items()
-            if raised.rests or now - raised.since_s >= STUCK_S or raised.may_stand(now, STANDING_S)
+            if raised.rests
+            or raised.is_flat(now)
+            or now - raised.since_s >= STUCK_S
+            or raised.may_stand(now, STANDING_S)
         ]

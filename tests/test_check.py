@@ -13,10 +13,12 @@ import struct
 import subprocess
 import sys
 import termios
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from test_bus import Kernel
 from workplace import DATE, WIRING, Voice, Workplace
 
 from firmware import cli
@@ -24,8 +26,10 @@ from firmware.audio.pack import Pack
 from firmware.check.command import add_check_command
 from firmware.check.live import figure_words
 from firmware.check.report import model
+from firmware.hal.backends import mock_hardware, real_hardware
 from firmware.hal.calibration import FILE_NAME, Calibration, save_calibration
 from firmware.hal.emulated_bus import Disturbance
+from firmware.hal.emulated_pins import PinsInMemory
 from firmware.hal.ports import PinError
 from firmware.terms import FIGURES, UNKNOWN, Fault, Figure, Part, Symbol, Touch, VolcanoError
 
@@ -107,6 +111,19 @@ def test_the_board_is_given_back(place: Workplace) -> None:
     before = place.mock.bus.transactions
     place.mock.hardware.poll(place.now + 1)
     assert place.mock.bus.transactions == before
+
+
+def test_a_board_on_the_kernel_s_own_bus_is_looked_at_alike(place: Workplace, monkeypatch: pytest.MonkeyPatch) -> None:
+    soldered = mock_hardware(WIRING, place.clock)
+    kernel = Kernel(dict(soldered.chips))
+    monkeypatch.setattr("smbus2.smbus2.os.open", kernel.open)
+    monkeypatch.setattr("smbus2.smbus2.ioctl", kernel.ioctl)
+    monkeypatch.setattr("firmware.hal.backends.open_pi_pins", PinsInMemory)
+    place.around = replace(place.around, open_board=real_hardware)
+    pads = {pad["pad"]: pad["pf"] for chip in told(place)["chips"] for pad in chip["pads"]}
+    assert pads == {pad: pytest.approx(soldered.hands.pad_pf(pad), rel=0.01) for pad in pads}
+    assert len(pads) == 29
+    assert kernel.opened == 1
 
 
 # --- what is broken

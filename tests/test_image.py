@@ -16,7 +16,7 @@ import pytest
 from guest import cp2112, cuse
 from guest.cp2112 import Bridge, Event, Report
 from guest.cuse import I2cDevice, Opcode
-from pi_root import ROOT
+from pi_root import ROOT, wait_for
 
 from firmware.config import load_configuration
 from firmware.hal.bus import CountingBus
@@ -91,6 +91,19 @@ def test_a_stage_that_breaks_off_leaves_what_was_there(tmp_path: Path) -> None:
     with pytest.raises(ImageError):
         cache.make("card-arm64.img", "new", break_off)
     assert [path.name for path in tmp_path.iterdir()] == [whole.name]
+
+
+def test_a_program_that_is_interrupted_may_still_put_things_away(tmp_path: Path) -> None:
+    """mmdebstrap unmounts this machine's folders then; killed, it would leave them in what somebody removes later."""
+    away, ready = tmp_path / "away", tmp_path / "ready"
+    program = f"trap 'echo >{away}; exit 1' TERM; echo >{ready}; while :; do sleep 0.02; done"
+    lines = f"import os, signal, sys; sys.path.insert(0, {str(ROOT / 'tools')!r}); from image_root import run\n"
+    lines += f"signal.signal(signal.SIGTERM, lambda *_: sys.exit(1)); run('sh', '-c', {program!r})"
+    tool = subprocess.Popen([sys.executable, "-c", lines])
+    wait_for(ready.exists, "the program does not start")
+    tool.terminate()
+    assert tool.wait(20) == 1
+    assert away.exists()
 
 
 def test_an_architecture_s_stages_leave_the_other_s_alone(tmp_path: Path) -> None:

@@ -127,23 +127,31 @@ class Cache:
 def run(*command: str | Path, **more: str) -> str:
     """Run to the end; what it said.
 
+    Whoever interrupts it waits until the program has ended: mmdebstrap has this machine's /dev, /proc and /sys mounted
+    in what it makes, and takes them out again if it is asked to stop, not if it is killed.
+
     Raises:
         ImageError: it failed; the text has its last lines.
     """
     words = [str(word) for word in command]
-    done = subprocess.run(
+    with subprocess.Popen(
         words,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         errors="replace",
-        check=False,
         env={**os.environ, **more},
-    )
-    if done.returncode:
-        raise ImageError(f"{words[0]} failed ({done.returncode}): {' '.join(words[1:])}\n{done.stdout[-3000:]}")
-    return done.stdout
+    ) as program:
+        try:
+            said = program.communicate()[0]
+        except BaseException:
+            program.terminate()
+            program.communicate()
+            raise
+    if program.returncode:
+        raise ImageError(f"{words[0]} failed ({program.returncode}): {' '.join(words[1:])}\n{said[-3000:]}")
+    return said
 
 
 def prepare_emulation(architecture: Architecture) -> None:

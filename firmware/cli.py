@@ -375,7 +375,8 @@ def _run(options: argparse.Namespace) -> int:
     loop = setting.loop(hardware, player, notifier)
     _stop_on_signals(loop)
     told: deque[dict[str, Any]] = deque(maxlen=100)
-    loop.listen(told.append)
+    if options.page:
+        loop.listen(told.append)
     loop.power_on()
     log.info("greeting; polling from now on")
     page = _service_page(options, setting, loop, told) if options.page else None

@@ -137,7 +137,7 @@ def test_a_poll_that_took_ten_seconds(volcano: Volcano) -> None:
 def test_a_slow_card_costs_polls_but_no_contact(
     volcano: Volcano, sync_s: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """While a record is synced nothing is polled; people hold on, and the next contact is felt as well."""
+    """Where no thread can be had for the journal, nothing is polled while a record is synced: people hold on."""
     real_sync = os.fsync
 
     def sync(descriptor: int) -> None:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ISLAND = read_island(BOARD)
-PATIENCE_S = 10.0
+PATIENCE_S = 30.0
 
 
 class Board:

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from statistics import median
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from firmware.hal.calibration import Calibration
     from firmware.hal.mpr121 import Mpr121, Snapshot
     from firmware.hal.wiring import ChipWiring
@@ -32,13 +35,23 @@ HIGHEST_IDLE = 1000
 """Counts that an untouched pad may read; auto-configuration aims at 724. Outside, it is shorted or torn off."""
 
 DRIFT_PF = 0.3
+DRIFT_COUNTS = 2.5
 DOUBT_S = 0.5
-"""Idle levels follow changes up to this at once, and smoothly; a greater rise is believed when it is there still after
-so long: what a hand does the chip calls a touch by then.
+"""Idle levels follow changes up to this, or up to so many counts of noise, at once and smoothly; a greater rise is
+believed when it is there still after so long: what a hand does the chip calls a touch by then.
 """
 
 DRIFT_SHARE = 0.25
 """Share of a small change that one measurement moves the idle level by."""
+
+SAG = 0.008
+MOST_SAG = 0.1
+SAG_SPREAD = 0.01
+SAGGING_PADS = 4
+LONGEST_SAG_S = 1.5
+"""If pads, and at least so many, have changed by more than the first share and hardly differ in that, the supply has;
+for so long, and never by more than the second share. Six counts of 724 are far more than noise and drift.
+"""
 
 STANDING_MOST_PF = 6.0
 """Four figures that stand on one field show 1.1 + 1.4 + 1.5 + 1.6 pF, their metal's 1.7 pF behind each foot."""
@@ -59,8 +72,11 @@ FITTING = (0.8, 1.25)
 
 UNSEEN_PF = 0.9
 UNSEEN_SHARE = 1.3
-"""If the chip's own baseline says that a pad rests lower by so much, or by such a multiple of what counts as touched,
-then its hand went when nobody measured: the lightest figure's leaves 1.7 pF less.
+UNSEEN_COUNTS = 7.0
+UNSEEN_S = 10.0
+"""If the chip's own baseline says that a pad rests lower by so much, by such a multiple of what counts as touched, and
+by so many counts (its lowest two bits are not told), then its hand went when nobody measured: the lightest figure's
+leaves 1.7 pF less. So little is believed in the first seconds only.
 """
 
 
@@ -104,6 +120,9 @@ class Levels:
         self._empty_pf: dict[int, float] = {}
         """The stored level of each calibrated electrode with nothing on the board."""
         self._doubted: dict[int, tuple[float, float]] = {}
+        self._sagging_since_s = math.inf
+        self._sagged = False
+        self._began_s = math.inf
         self._hands: dict[int, _Hand] = {}
         """What a hand is on since the start."""
         for electrode, pad in self.pads.items():
@@ -187,12 +206,14 @@ class Levels:
             hand.highest_pf = max(hand.highest_pf, hand.last_pf)
             if hand.last_pf < self._touch_pf[electrode]:
                 del self._hands[electrode]
+        sag = self._sag(snapshot, now)
+        self._began_s = min(self._began_s, now)
         for electrode in self.pads:
             counts = snapshot.filtered[electrode]
-            self.now_pf[electrode] = self._measured_pf(electrode, snapshot)
+            self.now_pf[electrode] = self._measured_pf(electrode, snapshot) / sag
             if touched >> electrode & 1:
                 self._doubted.pop(electrode, None)
-                self._believe_baseline(electrode, snapshot)
+                self._believe_baseline(electrode, snapshot, now)
                 continue
             if not LOWEST_IDLE <= counts <= HIGHEST_IDLE:
                 self.out_of_range |= 1 << electrode
@@ -203,11 +224,51 @@ class Levels:
         self.idle_pf[electrode] = self.now_pf[electrode]
         self._hands.pop(electrode, None)
 
-    def _believe_baseline(self, electrode: int, snapshot: Snapshot) -> None:
-        """The chip's baseline follows at once when a hand goes; here that may have been missed."""
+    def _sag(self, snapshot: Snapshot, now: float) -> float:
+        """By which factor all pads seem to have changed at once: VDD scales every reading (AN3889), a hand only some.
+
+        What lasts is no dip of the supply and becomes the pads' new rest.
+        """
+        sag = self._common({electrode: self._measured_pf(electrode, snapshot) for electrode in self.pads})
+        if sag == 1.0:
+            self._sagging_since_s = math.inf
+            return 1.0
+        self._sagging_since_s = min(self._sagging_since_s, now)
+        self._sagged = True
+        return sag if now - self._sagging_since_s < LONGEST_SAG_S else 1.0
+
+    def _common(self, levels_pf: Mapping[int, float]) -> float:
+        """By which factor these levels differ from rest alike; 1 if they do not."""
+        known = [electrode for electrode in levels_pf if self.idle_pf[electrode] > 0.0]
+        ratios = sorted(levels_pf[electrode] / self.idle_pf[electrode] for electrode in known)
+        if len(ratios) < SAGGING_PADS:
+            return 1.0
+        middle, quarter = median(ratios), len(ratios) // 4
+        alike = ratios[-1 - quarter] - ratios[quarter] < SAG_SPREAD
+        return middle if alike and SAG < abs(middle - 1.0) < MOST_SAG else 1.0
+
+    def _believe_baseline(self, electrode: int, snapshot: Snapshot, now: float) -> None:
+        """The chip's baseline follows at once when a hand goes; here that may have been missed.
+
+        It follows a sag of the supply as well, by less than `MOST_SAG`: so little is believed at the start only.
+        """
         rest_pf = self._mpr121.capacitance_pf(electrode, snapshot.baseline[electrode] + 2)  # its two low bits are lost
-        if self.idle_pf[electrode] - rest_pf > max(UNSEEN_PF, UNSEEN_SHARE * self._touch_pf[electrode]):
+        idle_pf = self.idle_pf[electrode]
+        early = now - self._began_s < UNSEEN_S and not self._sagged
+        if idle_pf - rest_pf > (self._unseen_pf(electrode) if early else MOST_SAG * idle_pf):
             self.idle_pf[electrode] = rest_pf
+
+    def _unseen_pf(self, electrode: int) -> float:
+        unseen_pf = max(UNSEEN_PF, UNSEEN_SHARE * self._touch_pf[electrode])
+        return max(unseen_pf, UNSEEN_COUNTS * self._count_pf(electrode))
+
+    def _drift_pf(self, electrode: int) -> float:
+        """What is drift or noise on this pad: on one with a long wire a count is a quarter of a picofarad."""
+        return max(DRIFT_PF, DRIFT_COUNTS * self._count_pf(electrode))
+
+    def _count_pf(self, electrode: int) -> float:
+        """How many picofarads a count is at the present level."""
+        return self.now_pf[electrode] ** 2 / self._mpr121.capacitance_pf(electrode, 1.0)
 
     def _follow(self, electrode: int, now: float) -> None:
         """Let the level at rest follow.
@@ -217,15 +278,16 @@ class Levels:
         """
         level_pf = self.now_pf[electrode]
         change_pf = level_pf - self.idle_pf[electrode]
-        if change_pf > DRIFT_PF:
+        drift_pf = self._drift_pf(electrode)
+        if change_pf > drift_pf:
             doubted_pf, since_s = self._doubted.get(electrode, (math.inf, now))
-            if abs(level_pf - doubted_pf) > DRIFT_PF:
+            if abs(level_pf - doubted_pf) > drift_pf:
                 self._doubted[electrode] = level_pf, now
                 return
             if now - since_s < DOUBT_S:
                 return
         self._doubted.pop(electrode, None)
-        if abs(change_pf) <= DRIFT_PF:
+        if abs(change_pf) <= drift_pf:
             self.idle_pf[electrode] += DRIFT_SHARE * change_pf
         else:
             self.idle_pf[electrode] = level_pf

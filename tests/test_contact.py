@@ -141,7 +141,7 @@ def test_a_hand_that_takes_a_second_and_a_half_is_waited_for() -> None:
 def test_noise_only_delays() -> None:
     table = Table()
     noise = (0.25, -0.2, 0.15, -0.25, 0.2, -0.1, 0.2, -0.15, 0.1, -0.2)
-    grips = [grip for n in noise for grip in table.hold(POLL_S, Touch.ROCK, beach=4.5 + n)]
+    grips = [grip for n in noise * 2 for grip in table.hold(POLL_S, Touch.ROCK, beach=4.5 + n)]
     assert len(grips) == 1
     assert table.reader.asked[0][1] == pytest.approx(4.5, abs=0.2)
 

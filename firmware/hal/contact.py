@@ -259,12 +259,15 @@ def _count_pf(idle_pf: float, rise_pf: float) -> float:
 
 
 def _noise_counts(samples: list[tuple[float, float]], idle_pf: float) -> float | None:
-    """Standard deviation of a measurement, by second differences: a hand that closes evenly has none."""
+    """Standard deviation of a measurement, by the middle second difference: neither a hand that closes evenly nor a spike
+    shows in that.
+    """
     if len(samples) < 2 * MEASUREMENTS:
         return None
     pf = [rise_pf for _, rise_pf in samples]
     second = [one - 2 * two + three for one, two, three in zip(pf, pf[1:], pf[2:], strict=False)]
-    return math.sqrt(fmean(each * each for each in second) / 6) / _count_pf(idle_pf, pf[-1])
+    seen = 1.48 * median(abs(each) for each in second) / math.sqrt(6) / _count_pf(idle_pf, pf[-1])
+    return max(seen, ROUNDING_COUNTS)
 
 
 def _line(samples: list[tuple[float, float]], noise_pf: float) -> tuple[float, float, float]:
@@ -318,10 +321,12 @@ class Contacts:
         self._samples = [*self._samples[1 - MOST_MEASUREMENTS :], (now, self._raised[name].recent_pf[-1])]
         if reading.finger is not None:
             self._fingers_pf = [*self._fingers_pf[1 - MEASUREMENTS :], reading.finger.rise_pf]
-        settled = _settled(self._samples, idle_pf, self._noise_counts, fresh=self._fresh)
+        seen_counts = _noise_counts(self._samples, idle_pf)
+        settled = _settled(self._samples, idle_pf, max(seen_counts or 0.0, self._noise_counts), fresh=self._fresh)
         if settled is None:
             return None
-        self._learn_noise(idle_pf)
+        if seen_counts is not None:
+            self._noise_counts += LEARNING * (min(seen_counts, MOST_NOISE_COUNTS) - self._noise_counts)
         self.answered = True
         self._pair = None
         measured = GripReading(
@@ -335,12 +340,6 @@ class Contacts:
             touch_idle_pf=reading.finger.idle_pf if reading.finger else USUAL_IDLE_PF,
         )
         return Grip(name, touch, self._reader.likelihood(measured))
-
-    def _learn_noise(self, idle_pf: float) -> None:
-        seen = _noise_counts(self._samples, idle_pf)
-        if seen is not None:
-            self._noise_counts += LEARNING * (min(seen, MOST_NOISE_COUNTS) - self._noise_counts)
-        self._noise_counts = max(self._noise_counts, ROUNDING_COUNTS)
 
     def _gripped(self, now: float) -> list[str]:
         """The fields that hands hold; where there are several, those that may just be standing figures do not count."""

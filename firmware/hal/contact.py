@@ -259,9 +259,7 @@ def _count_pf(idle_pf: float, rise_pf: float) -> float:
 
 
 def _noise_counts(samples: list[tuple[float, float]], idle_pf: float) -> float | None:
-    """Standard deviation of a measurement, by the middle second difference: neither a hand that closes evenly nor a spike
-    shows in that.
-    """
+    """Standard deviation of a measurement by the middle second difference, where neither a hand nor a spike shows."""
     if len(samples) < 2 * MEASUREMENTS:
         return None
     pf = [rise_pf for _, rise_pf in samples]

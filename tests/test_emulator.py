@@ -16,6 +16,7 @@ from firmware.hal.emulated_bus import Disturbance, EmulatedBus
 from firmware.hal.emulated_channel import BaselineFilter, Channel, ChannelSettings
 from firmware.hal.emulator import Chip
 from firmware.hal.mpr121 import Mpr121
+from firmware.hal.ports import BusError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -749,6 +750,48 @@ def test_noise_is_the_seeds_alone_and_has_the_width_asked_for() -> None:
     mean = sum(first) / len(first)
     assert mean == pytest.approx(400, abs=0.2)
     assert math.sqrt(sum((value - mean) ** 2 for value in first) / len(first)) == pytest.approx(2.0, rel=0.1)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(690, 730), max_size=80))
+def test_quick_steps_are_steps(readings: list[int]) -> None:
+    slow, quick = (Channel(_settings(OURS), 710) for _ in range(2))
+    for reading in readings:
+        slow.step(reading)
+    quick.steps(readings)
+    assert quick.state() == slow.state()
+
+
+# --- the supply
+
+
+def test_readings_scale_with_the_supply_and_come_back() -> None:
+    bench = Bench()
+    bench.configure()
+    bench.counts(0, 400)
+    bench.write(0x5E, 0xC1)
+    bench.now = 0.1
+    assert bench.data() == 400
+    bench.chip.set_vdd(3.0)
+    bench.now = 0.2
+    assert bench.data() == 440  # I * T * 1024 / (C * VDD), AN3889
+    bench.chip.set_vdd(3.3, over_s=0.04)
+    assert bench.chip.vdd == 3.0
+    bench.now = 0.22
+    assert bench.chip.vdd == pytest.approx(3.15)
+    bench.now = 0.3
+    assert bench.data() == 400
+
+
+def test_a_deep_dip_resets_and_silences_the_chip() -> None:
+    bench = Bench()
+    bench.configure()
+    bench.write(0x5E, 0xC1)
+    bench.chip.set_vdd(1.0)
+    with pytest.raises(BusError, match="0x5A"):
+        bench.read(0x5E)
+    bench.chip.set_vdd(3.3)
+    assert bench.read(0x5C, 3) == bytes((0x10, 0x24, 0x00))  # as after power-on
 
 
 # --- skipping ahead is exactly equal to going step by step

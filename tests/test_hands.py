@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import itertools
 import tomllib
+from dataclasses import replace
 from importlib.resources import files
+from operator import methodcaller
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,7 +14,7 @@ import pytest
 from firmware.hal.backends import mock_hardware
 from firmware.hal.hands import Hands, TableError
 from firmware.hal.physics import TablePhysics, series_pf
-from firmware.hal.wiring import load_wiring
+from firmware.hal.wiring import RAIL_CODES, FigureMethod, Rail, Wiring, load_wiring
 from firmware.terms import FIGURES, TOUCHES, Figure, Grip, Touch
 
 if TYPE_CHECKING:
@@ -147,6 +149,122 @@ def test_what_the_table_does_not_have_is_named(act: Callable[[Hands], None], pro
     with pytest.raises(TableError) as caught:
         act(table()[0])
     assert str(caught.value).startswith(problem)
+
+
+# --- more than one player, other boards
+
+
+def test_a_helper_s_finger_does_not_ground_the_other_player() -> None:
+    def grip(player: int) -> float:
+        def act(hands: Hands) -> None:
+            hands.place(Figure.BLACK, "mountain-ne")
+            hands.grip(Figure.BLACK)
+            hands.touch(Touch.FIRE, player=player)
+
+        return added(act, "mountain-ne")
+
+    assert grip(player=0) > grip(player=1) + 1.0
+
+
+def test_players_who_touch_each_other_are_one_body() -> None:
+    def grip(joined: bool) -> float:
+        def act(hands: Hands) -> None:
+            hands.place(Figure.BLACK, "ruin-n")
+            hands.grip(Figure.BLACK)
+            hands.join(joined)
+
+        return added(act, "ruin-n")
+
+    assert grip(joined=True) > grip(joined=False) + 1.0
+
+
+def test_another_player_sits_down_with_another_body() -> None:
+    hands, _ = table()
+    hands.place(Figure.BLACK, "ruin-n")
+    hands.grip(Figure.BLACK)
+    before = hands.pad_pf("ruin-n")
+    hands.change(TablePhysics(hand_pf=30.0))
+    assert hands.pad_pf("ruin-n") < before - 5.0
+
+
+def test_a_pad_s_rise_shows_a_little_on_the_electrodes_beside_it() -> None:
+    chips = {chip.address: Ledger() for chip in WIRING.chips}
+    hands = Hands(WIRING, chips, TablePhysics(crosstalk=0.01))
+    before = hands.pad_pf("mountain-ne"), hands.pad_pf("mountain-se")
+    hands.touch(Touch.FIRE)
+    assert hands.pad_pf("mountain-ne") - before[0] == pytest.approx(0.01 * series_pf(500.0, hands_return()), abs=0.3)
+    assert hands.pad_pf("mountain-se") == before[1]
+
+
+def hands_return() -> float:
+    return TablePhysics().return_pf
+
+
+def test_drift_moves_every_pad_and_not_all_alike() -> None:
+    hands, _ = table()
+    before = {field: hands.pad_pf(field) for field in FIELDS}
+    hands.drift(1.0)
+    moved = [hands.pad_pf(field) - before[field] for field in FIELDS]
+    assert all(0.4 < pf < 1.6 for pf in moved)
+    assert max(moved) - min(moved) > 0.5
+
+
+def coded(method: FigureMethod) -> Wiring:
+    touch, coast, *others = WIRING.chips
+    if method is FigureMethod.RAILS:
+        coast = replace(coast, rails=dict(zip(Rail, (9, 10, 11), strict=True)))
+    else:
+        others = [replace(others[0], badges=dict(zip(FIGURES, (10, 11), strict=False)))]
+    return replace(WIRING, chips=(touch, coast, *others), figure_method=method)
+
+
+@pytest.mark.parametrize("figure", FIGURES)
+def test_a_gripped_figure_raises_the_rails_of_its_code_and_no_other(figure: Figure) -> None:
+    wiring = coded(FigureMethod.RAILS)
+    hands = Hands(wiring, {chip.address: Ledger() for chip in wiring.chips}, TablePhysics(crosstalk=0.0))
+    hands.place(figure, "ruin-n")
+    standing = {rail: hands.pad_pf(rail) for rail in Rail}
+    hands.grip(figure)
+    rises = {rail: hands.pad_pf(rail) - standing[rail] for rail in Rail}
+    assert {rail for rail, rise_pf in rises.items() if rise_pf > 0.8} == RAIL_CODES[figure]
+    assert all(rises[rail] == pytest.approx(0.0, abs=1e-6) for rail in set(Rail) - RAIL_CODES[figure])
+
+
+def test_standing_figures_load_the_rails() -> None:
+    wiring = coded(FigureMethod.RAILS)
+    hands = Hands(wiring, {chip.address: Ledger() for chip in wiring.chips})
+    before = hands.pad_pf("a")
+    hands.place(Figure.WHITE, "ruin-n")
+    one = hands.pad_pf("a") - before
+    hands.place(Figure.BLACK, "beach-s")
+    assert one > 5.0
+    assert hands.pad_pf("a") - before > one + 5.0
+
+
+def test_a_colour_pad_is_touched_like_a_touch_field() -> None:
+    wiring = coded(FigureMethod.COLOUR_PADS)
+    hands = Hands(wiring, {chip.address: Ledger() for chip in wiring.chips})
+    before = hands.pad_pf("white")
+    hands.touch_badge(Figure.WHITE)
+    assert hands.pad_pf("white") - before > 50
+    assert hands.touched == frozenset()
+    hands.lift_badge(Figure.WHITE)
+    assert hands.pad_pf("white") == pytest.approx(before)
+    with pytest.raises(TableError, match="this board has no colour pad for black"):
+        hands.touch_badge(Figure.BLACK)
+
+
+def test_capacitors_miss_their_marking_by_no_more_than_their_tolerance() -> None:
+    marked = [added(methodcaller("place", figure, "ruin-n"), "ruin-n") for figure in FIGURES]
+    off = set()
+    for seed in range(8):
+        for figure, nominal in zip(FIGURES, marked, strict=True):
+            hands = Hands(WIRING, {chip.address: Ledger() for chip in WIRING.chips}, TablePhysics(tolerance=0.05), seed)
+            before = hands.pad_pf("ruin-n")
+            hands.place(figure, "ruin-n")
+            off.add(round((hands.pad_pf("ruin-n") - before) / nominal, 3))
+    assert len(off) > 10
+    assert 0.95 <= min(off) < 1.0 < max(off) <= 1.05
 
 
 # --- through the chips

@@ -63,7 +63,7 @@ def test_a_table_is_its_seed_s_alone() -> None:
 
 
 def test_the_tool_tells_what_came_of_the_grips() -> None:
-    command = [sys.executable, TOOLS / "grips.py", "capacitor", "mains", "--grips", "6", "--cores", "1", "--json"]
+    command = [sys.executable, str(TOOLS / "grips.py"), "capacitor", "mains", "--grips", "6", "--cores", "1", "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     (cell,) = json.loads(done.stdout).values()
     assert cell["grips"] == 6
@@ -72,7 +72,7 @@ def test_the_tool_tells_what_came_of_the_grips() -> None:
 
 
 def test_the_tool_names_what_it_does_not_know() -> None:
-    command = [sys.executable, TOOLS / "grips.py", "magic"]
+    command = [sys.executable, str(TOOLS / "grips.py"), "magic"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "there is no 'magic'; choose of capacitor, rails, " in done.stderr

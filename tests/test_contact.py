@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from firmware.hal.contact import STANDING_S, STUCK_S, Contacts, PadReading
+from firmware.hal.contact import STANDING_S, STUCK_S, Contacts, Finger, PadReading
 from firmware.hal.figures import NoFigures
 from firmware.terms import UNKNOWN, Grip, Likelihood, Touch
 
@@ -252,6 +252,19 @@ def test_idle_means_nothing_is_remembered() -> None:
     table.hold(0.5, Touch.ROCK, beach=4.5)
     table.hold(0.06)
     assert (table.contacts.answered, table.contacts.idle) == (False, True)
+
+
+@pytest.mark.parametrize("idle_pf", [80.0, 0.0, float("nan"), float("inf")])
+@pytest.mark.parametrize("rise_pf", [float("nan"), float("inf"), float("-inf"), -5.0, 1e12])
+def test_readings_out_of_this_world_do_no_harm(rise_pf: float, idle_pf: float) -> None:
+    """A torn read may say anything."""
+    contacts = Contacts(NoFigures())
+    for poll in range(60):
+        told = rise_pf if poll % 3 == 0 else 4.5
+        fields = frozenset({"beach"})
+        finger = Finger(told, idle_pf)
+        reading = PadReading(frozenset({Touch.ROCK}), fields, {"beach": told}, {}, None, {"beach": idle_pf}, finger)
+        contacts.update(reading, poll * POLL_S)
 
 
 STRETCHES = st.lists(

@@ -79,7 +79,7 @@ SETTLED_S = 0.1
 """A level is settled when it has been steady for so long."""
 
 RAISED_PF = 0.5
-"""Less than this is nobody's hand: half of what the lightest figure (2.2 pF) adds when it is gripped where it stood."""
+"""Less than this is nobody's hand: a quarter of what the lightest figure (3.3 pF) adds when gripped where it stood."""
 
 GONE = 0.35
 """Below this share of its peak a hand has let go, whatever stands there: the field's rest may be known badly."""
@@ -255,7 +255,7 @@ def _settled(
 
 def _count_pf(idle_pf: float, rise_pf: float) -> float:
     """How many picofarads a count is, at idle_pf + rise_pf on a pad that reads `IDLE_COUNTS` at rest."""
-    return (idle_pf + rise_pf) ** 2 / (IDLE_COUNTS * idle_pf)
+    return max(idle_pf + rise_pf, idle_pf) ** 2 / (IDLE_COUNTS * idle_pf)
 
 
 def _noise_counts(samples: list[tuple[float, float]], idle_pf: float) -> float | None:
@@ -316,6 +316,8 @@ class Contacts:
         if name not in reading.rise_pf or (self._samples and now - self._samples[-1][0] < MEASUREMENT_GAP_S):
             return None
         idle_pf = reading.idle_pf.get(name, USUAL_IDLE_PF)
+        if not 0.0 < idle_pf < math.inf:
+            idle_pf = USUAL_IDLE_PF
         self._samples = [*self._samples[1 - MOST_MEASUREMENTS :], (now, self._raised[name].recent_pf[-1])]
         if reading.finger is not None:
             self._fingers_pf = [*self._fingers_pf[1 - MEASUREMENTS :], reading.finger.rise_pf]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import os
 import random
 import shutil
 import subprocess
@@ -170,6 +171,43 @@ def test_make_update_names_a_wrong_option(options: list[str], status: int, words
     done = subprocess.run([MAKE_UPDATE, *options], capture_output=True, text=True, check=False)
     assert done.returncode == status
     assert words in done.stderr
+
+
+MIB = 256
+"""Blocks of 4096 bytes."""
+
+
+@pytest.mark.parametrize(
+    ("pieces", "place"),
+    [
+        ([(34 * MIB, 64 * MIB)], (36, 60)),  # from one multiple of 4 MiB to another
+        ([(343 * MIB, 41 * MIB), (385 * MIB, 23 * MIB)], (344, 40)),  # the longest
+        ([(40 * MIB, 32 * MIB), (72 * MIB, 32 * MIB)], (40, 64)),  # two extents, one piece
+        ([(40 * MIB, 15 * MIB), (400 * MIB, 15 * MIB)], None),
+        ([], None),
+    ],
+)
+def test_the_state_lies_in_the_longest_piece_of_its_file(
+    tmp_path: Path, pieces: list[tuple[int, int]], place: tuple[int, int] | None
+) -> None:
+    logical = 0
+    lines = ["File size of it is 67108864 (16384 blocks of 4096 bytes)"]
+    for number, (first, blocks) in enumerate(pieces):
+        ends = f"{logical}.. {logical + blocks - 1}: {first}.. {first + blocks - 1}"
+        lines.append(f"   {number}: {ends}: {blocks}: last,eof")
+        logical += blocks
+    filefrag = tmp_path / "filefrag"
+    filefrag.write_text("#!/bin/sh\ncat <<'LIST'\n" + "\n".join(lines) + "\nLIST\n", encoding="ascii")
+    filefrag.chmod(0o755)
+    done = subprocess.run(
+        [ROOT / "tools/appliance/state-file", "place"],
+        env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == (0 if place else 1)
+    assert done.stdout == (f"{place[0] << 20} {place[1] << 20}\n" if place else "")
 
 
 # --- a read-only card

@@ -44,13 +44,13 @@ believed when it is there still after so long: what a hand does the chip calls a
 DRIFT_SHARE = 0.25
 """Share of a small change that one measurement moves the idle level by."""
 
-SAG = 0.008
+SAG = 0.003
 MOST_SAG = 0.1
 SAG_SPREAD = 0.01
 SAGGING_PADS = 4
 LONGEST_SAG_S = 1.5
 """If pads, and at least so many, have changed by more than the first share and hardly differ in that, the supply has;
-for so long, and never by more than the second share. Six counts of 724 are far more than noise and drift.
+for so long, and never by more than the second share. Of the pads' median noise leaves less than two counts of 724.
 """
 
 STANDING_MOST_PF = 6.0
@@ -133,6 +133,14 @@ class Levels:
     def rise_pf(self, electrode: int) -> float:
         """How far an electrode was above rest at the last measurement."""
         return self.now_pf[electrode] - self.idle_pf[electrode]
+
+    def touched(self) -> int:
+        """Bits of the electrodes that are touched by the last measurement's picofarads, whatever the chip says."""
+        touched = 0
+        for electrode, touch_pf in self._touch_pf.items():
+            if self.touchable >> electrode & 1 and self.rise_pf(electrode) > RELEASE_SHARE * touch_pf:
+                touched |= 1 << electrode
+        return touched
 
     def _measured_pf(self, electrode: int, snapshot: Snapshot) -> float:
         return self._mpr121.capacitance_pf(electrode, snapshot.filtered[electrode])
@@ -235,7 +243,12 @@ class Levels:
             return 1.0
         self._sagging_since_s = min(self._sagging_since_s, now)
         self._sagged = True
-        return sag if now - self._sagging_since_s < LONGEST_SAG_S else 1.0
+        if now - self._sagging_since_s < LONGEST_SAG_S:
+            return sag
+        self._sagging_since_s = math.inf
+        for electrode in self.pads:  # what is touched, too
+            self.idle_pf[electrode] *= sag
+        return 1.0
 
     def _common(self, levels_pf: Mapping[int, float]) -> float:
         """By which factor these levels differ from rest alike; 1 if they do not."""

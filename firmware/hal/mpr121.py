@@ -312,14 +312,26 @@ class Mpr121:
         for electrode, pair in thresholds.items():
             pairs[electrode] = pair
         self.config = replace(self.config, thresholds=tuple(pairs))
-        seeds = {electrode: min(round(counts), 1023) >> 2 for electrode, counts in (baselines or {}).items()}
+        self._change((reg.TOUCH_THRESHOLD, self.config.threshold_block()), *self._seed(baselines or {}))
+
+    def set_baselines(self, baselines: Mapping[int, float]) -> None:
+        """Set what some electrodes read at rest, in counts, in one Stop; the others' baselines stay as they are."""
+        self._change(*self._seed(baselines))
+
+    def _seed(self, baselines: Mapping[int, float]) -> list[tuple[int, bytes]]:
+        """The blocks to write, of neighbours together; a restart will keep these values, too."""
+        kept = bytearray(self._baselines or bytes(reg.CHANNELS))
+        blocks: list[tuple[int, bytes]] = []
+        for electrode, counts in sorted(baselines.items()):
+            kept[electrode] = min(round(counts), 1023) >> 2
+            first, values = blocks[-1] if blocks else (0, b"")
+            if first + len(values) == reg.BASELINE + electrode:
+                blocks[-1] = first, values + kept[electrode : electrode + 1]
+            else:
+                blocks.append((reg.BASELINE + electrode, bytes(kept[electrode : electrode + 1])))
         if self._baselines is not None:
-            kept = bytearray(self._baselines)
-            for electrode, value in seeds.items():
-                kept[electrode] = value
             self._baselines = bytes(kept)
-        writes = [(reg.BASELINE + electrode, bytes((value,))) for electrode, value in seeds.items()]
-        self._change((reg.TOUCH_THRESHOLD, self.config.threshold_block()), *writes)
+        return blocks
 
     def rebase(self, electrode: int) -> None:
         """Make the present reading of one electrode its baseline (for a pad that is stuck); the others keep theirs."""

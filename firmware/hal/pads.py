@@ -51,9 +51,6 @@ NEW_S = 0.3
 SWARM = 5
 """More pads than this touched anew in one poll are no fingers: the supply sags, or somebody leans on the board."""
 
-REST_PF = 0.6
-"""Pads of a swarm that are no further from their rest are not touched at all."""
-
 SWARM_S = 60.0
 """So long pads of a swarm that stay touched are ignored before they are taken for at rest."""
 
@@ -97,6 +94,8 @@ class _Station:
         if mask == self.mask and not self.swarm:
             return 0, False
         self.swarm &= mask
+        if self.chip.mended_s >= self.swarm_since_s:
+            self.swarm = 0  # it was the supply, and who is touched now is a hand
         mask &= ~self.swarm
         new = mask & ~self.mask
         released = bool(self.mask & ~mask & self.field_bits)
@@ -207,7 +206,7 @@ class Pads:
             if bits:
                 station.closely_until_s = now + NEW_S
             due = closely or now < station.closely_until_s or now >= station.measure_s
-            if (held or station is rails) and due and self._measure(station, now):
+            if (station.mask or station is rails) and due and self._measure(station, now):
                 station.measure_s = now + GLANCE_S
                 rise_pf.update(station.rises_pf(held))
                 idle_pf.update(station.idles_pf(held))
@@ -290,23 +289,11 @@ class Pads:
             at_rest = not station.mask & station.field_bits
             if at_rest and station.measure_s <= now and self._measure(station, now):
                 station.measure_s = float("inf")
-            if station.swarm:
-                self._mend_swarm(station, now)
+            if station.swarm and now - station.swarm_since_s >= SWARM_S:
+                self._settle_swarm(station, now)
+            elif station.swarm:
+                self._measure(station, now)  # a sag of the supply is seen by that, and its traces are mended
         self._all_well = all(station.chip.state is ChipState.OK for station in self._stations)
-
-    def _mend_swarm(self, station: _Station, now: float) -> None:
-        """After a dip of the supply the chip's baselines are too high, and pads that nobody touches seem touched."""
-        if now - station.swarm_since_s >= SWARM_S:
-            self._settle_swarm(station, now)
-        elif now >= station.blind_until_s and self._measure(station, now):
-            levels = station.chip.levels
-            resting = [bit for bit in levels.pads if station.swarm >> bit & 1 and abs(levels.rise_pf(bit)) < REST_PF]
-            for electrode in resting:
-                if station.chip.rebase(electrode, now):
-                    station.swarm &= ~(1 << electrode)
-                    station.blind_until_s = now + BLIND_S
-            if station.swarm.bit_count() <= SWARM and resting:
-                station.swarm = 0
 
     @staticmethod
     def _settle_swarm(station: _Station, now: float) -> None:

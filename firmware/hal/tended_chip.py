@@ -7,7 +7,9 @@ the board plays on.
 from __future__ import annotations
 
 import logging
+import math
 from enum import Enum
+from statistics import median
 from typing import TYPE_CHECKING
 
 from firmware.hal.levels import DRIFT_PF, FITTING, STANDING_MOST_PF, Levels
@@ -47,6 +49,14 @@ READY_S = 0.05
 """The first reading after a start comes with the first update, 10 to 35 ms later by the charge times; until then the
 registers hold what was measured before, with other charges (5.1: Stop keeps them).
 """
+
+OFF_COUNTS = 5
+"""A baseline so far above rest was taken there by a sag of the supply, or crept there with the noise: all readings rise
+when VDD falls, and a baseline follows upward at once, but not down again. More than a step of a baseline's register.
+"""
+
+MEND_PAUSE_S = 0.3
+"""Baselines are put back to rest at most so often: the chip's status means nothing for a moment each time."""
 
 KEPT_S = 2.0
 """So long a lost chip's mask is kept; what is held longer than it is lost is one touch."""
@@ -105,6 +115,8 @@ class TendedChip:
         self._blind_until_s = float("-inf")
         self._ready_s: float | None = None
         self._lost_s = float("-inf")
+        self.mended_s = float("-inf")
+        """When its baselines were put back to rest."""
         self._failures = 0
         self._pause_s = FIRST_PAUSE_S
         self._again_s = float("-inf")
@@ -180,20 +192,51 @@ class TendedChip:
         if not self._settled and not self._fits(snapshot):
             self._relearn(now)
             return
-        baselines = {} if self._settled else self.levels.find_hands(snapshot, now)
+        baselines = self._rest_counts() if self._settled else self.levels.find_hands(snapshot, now)
         try:
             self._mpr121.set_thresholds(self.levels.thresholds(snapshot), baselines)
         except BusError as error:
             self._fail(error, now)
             return
+        held = 0 if self._settled else sum(1 << electrode for electrode in baselines)
         self._settled = True
-        self.levels.learn(snapshot, sum(1 << electrode for electrode in baselines) | self.mask, now)
+        self.levels.learn(snapshot, held | self.mask, now)
         self.state = ChipState.OK
         self._blind_until_s = now + BLIND_S
         self._well_since_s = now
         if self._logged:
             log.warning("%s works again", self.name)
         self._fault, self._logged = None, ""
+
+    def _rest_counts(self) -> dict[int, float]:
+        """What each pad whose rest is known reads at rest."""
+        levels = self.levels
+        known = [electrode for electrode in levels.pads if math.isfinite(levels.idle_pf[electrode])]
+        return {electrode: self._mpr121.counts(electrode, levels.idle_pf[electrode]) for electrode in known}
+
+    def _mend_baselines(self, snapshot: Snapshot, now: float) -> None:
+        """Put the baselines back to rest if a sag of the supply has taken them away, and has gone.
+
+        Else pads that nobody touches would seem touched, and those that are held just then when they have been let go.
+        """
+        if now - self.mended_s < MEND_PAUSE_S:
+            return
+        rest = self._rest_counts()
+        off = {electrode: snapshot.baseline[electrode] - counts for electrode, counts in rest.items()}
+        sagging = median(snapshot.filtered[electrode] - counts for electrode, counts in rest.items()) > OFF_COUNTS / 2
+        touched = self.levels.touched()
+        seeming = snapshot.touched & self.levels.touchable & ~touched
+        seeming = sum(1 << electrode for electrode in off if seeming >> electrode & 1 and off[electrode] > OFF_COUNTS)
+        if sagging or not (seeming or median(off.values()) > OFF_COUNTS):
+            return
+        try:
+            self._mpr121.set_baselines(rest)
+        except BusError as error:
+            self._fail(error, now)
+            return
+        self.mask &= touched
+        self.mended_s = now
+        self._blind_until_s = now + BLIND_S
 
     def _fits(self, snapshot: Snapshot) -> bool:
         """Whether the calibration is this chip's; if not, it is forgotten until the next start."""
@@ -321,6 +364,8 @@ class TendedChip:
         may_relearn = not self._stored_charges and now - self._relearn_s >= RELEARN_PAUSE_S
         if may_relearn and not touched and self.levels.learnt_under_a_hand(snapshot):
             self._relearn(now)
+        else:
+            self._mend_baselines(snapshot, now)
         return True
 
     def _relearn(self, now: float) -> None:

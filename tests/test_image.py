@@ -26,7 +26,7 @@ from firmware.hal.emulator import Chip
 sys.path.insert(0, str(ROOT / "tools"))
 import image_boot
 import image_disk
-from image_root import ARCHITECTURES, Cache, ImageError, checksum
+from image_root import ARCHITECTURES, ROOT_BY_LABEL, Cache, ImageError, checksum, for_all_pis
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,6 +55,12 @@ def test_a_card_is_a_power_of_two_and_has_room_for_its_content_and_an_upgrade(co
 def test_a_card_is_no_larger_than_it_must_be() -> None:
     assert image_disk.layout(1100 << 20).size_mib == 2048
     assert image_disk.layout(1200 << 20).size_mib == 4096
+
+
+def test_the_root_is_found_by_its_label_and_no_word_keeps_a_pi_4_from_starting() -> None:
+    written = "console=tty0 root=/dev/mmcblk0p2 rw fsck.repair=yes net.ifnames=0 cma=64M rootwait \n"
+    assert for_all_pis(written) == "root=LABEL=RASPIROOT console=tty0 rw fsck.repair=yes net.ifnames=0 rootwait\n"
+    assert image_disk.ROOT_LABEL in ROOT_BY_LABEL
 
 
 # --- the stages

@@ -49,8 +49,11 @@ LABEL=RASPIFIRM /boot/firmware vfat defaults,noatime,nofail 0 2
 INITRAMFS = r"COMPRESS=zstd\nCOMPRESSLEVEL=3\n"
 """In the words of printf. Better compression costs minutes where the processor is emulated."""
 BINFMT = Path("/proc/sys/fs/binfmt_misc")
-ROOT_BY_LABEL = 'ROOTPART="LABEL=RASPIROOT"'
-"""For /etc/default/raspi-firmware, from which cmdline.txt is made."""
+ROOT_BY_LABEL = "root=LABEL=RASPIROOT"
+"""So the same root is found on a card, on USB and in QEMU."""
+FOR_ALL_PIS = 'ROOTPART="LABEL=RASPIROOT"\nCMA=0\n'
+"""For /etc/default/raspi-firmware, from which cmdline.txt is made at each new kernel: cma= keeps a Pi 4 from starting
+(raspi-firmware's kernel hook), and without it the kernel takes the same 64 MiB."""
 HEADER_BUS = ("/soc", "i2c@7e804000")
 """The bus on pins 3 and 5 in the device trees of the Pi 3, 4 and Zero 2 W: folder and node."""
 BUS_HZ = 400_000
@@ -318,6 +321,12 @@ def name_header_bus(tree: Path) -> None:
         run("fdtput", "-t", "u", tree, f"{folder}/{node}", "clock-frequency", str(BUS_HZ))
 
 
+def for_all_pis(words: str) -> str:
+    """cmdline.txt as raspi-firmware would write it after `FOR_ALL_PIS`."""
+    kept = [word for word in words.split() if not word.startswith(("root=", "cma="))]
+    return " ".join((ROOT_BY_LABEL, *kept)) + "\n"
+
+
 def _boot_partition(architecture: Architecture, root: Path) -> None:
     """Complete what lies in boot/firmware."""
     firmware = root / "boot/firmware"
@@ -325,12 +334,10 @@ def _boot_partition(architecture: Architecture, root: Path) -> None:
         for each in (*(root / "boot").glob("vmlinuz-*"), *(root / "boot").glob("initrd.img-*")):
             shutil.copy(each, firmware)
         return
-    # By label the same root is found on a card, on USB and in QEMU.
     defaults = root / "etc/default/raspi-firmware"
-    defaults.write_text(f"{defaults.read_text(encoding='ascii')}\n{ROOT_BY_LABEL}\n", encoding="ascii")
-    words = (firmware / "cmdline.txt").read_text(encoding="ascii").split()
-    named = [word for word in words if not word.startswith("root=")]
-    (firmware / "cmdline.txt").write_text(" ".join(("root=LABEL=RASPIROOT", *named)) + "\n", encoding="ascii")
+    defaults.write_text(f"{defaults.read_text(encoding='ascii')}\n{FOR_ALL_PIS}", encoding="ascii")
+    words = firmware / "cmdline.txt"
+    words.write_text(for_all_pis(words.read_text(encoding="ascii")), encoding="ascii")
     for tree in firmware.glob("bcm*.dtb"):
         name_header_bus(tree)
     # raspi-firmware writes config.txt anew with each kernel, and appends this file: so tools/install's block is there.

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import os
 import re
+import reprlib
 import sys
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from firmware.disk import read_file
 from firmware.terms import VolcanoError
 
 if TYPE_CHECKING:
@@ -56,6 +58,20 @@ def _of_kind(value: Any, kind: type[T]) -> T | None:
     return value if isinstance(value, kind) else None
 
 
+LONGEST = 80
+"""Characters of a key or a value in an error."""
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = LONGEST
+
+
+def shown(value: object) -> str:
+    """A wrong value as an error shows it: no longer than a line has room for."""
+    try:
+        return _SHORT.repr(value)
+    except ValueError:  # a number of more than 4300 digits, as hexadecimal ones may be
+        return "a number that is too long"
+
+
 class Table:
     """One TOML table whose keys are taken by type. `done()` complains about keys that nobody took."""
 
@@ -69,7 +85,10 @@ class Table:
     def error(self, key: str, problem: str) -> ConfigError:
         """An error about `key` of this table, with its line."""
         path = (*self.path, key)
-        return ConfigError(f"{self.file}:{_line_of(self._text, path)}: {'.'.join(path)}: {problem}")
+        what = f"{'.'.join(part[:LONGEST] for part in path)}: {problem}"
+        if not what.isprintable():  # keys may be any text
+            what = what.encode("unicode_escape").decode()
+        return ConfigError(f"{self.file}:{_line_of(self._text, path)}: {what}")
 
     def _take(self, key: str, kind: type[T], default: T) -> T:
         self._taken.add(key)
@@ -80,14 +99,14 @@ class Table:
         value = self.values[key]
         checked = _of_kind(value, kind)
         if checked is None:
-            raise self.error(key, f"must be {_NAMES[kind]}, is {value!r}")
+            raise self.error(key, f"must be {_NAMES[kind]}, is {shown(value)}")
         return checked
 
     def text(self, key: str, default: str = ABSENT, *, choices: Sequence[str] = ()) -> str:
         """A text, one of `choices` if there are any."""
         value = self._take(key, str, default)
         if choices and value not in choices:
-            raise self.error(key, f"must be one of {', '.join(choices)}, is {value!r}")
+            raise self.error(key, f"must be one of {', '.join(choices)}, is {shown(value)}")
         return value
 
     def whole(self, key: str, default: int = ABSENT, *, low: int | None = None, high: int | None = None) -> int:
@@ -107,7 +126,7 @@ class Table:
     def _check_range(self, key: str, value: float, low: float | None, high: float | None) -> None:
         if (low is not None and value < low) or (high is not None and value > high):
             span = f"from {low}" if high is None else f"at most {high}" if low is None else f"from {low} to {high}"
-            raise self.error(key, f"must be {span}, is {value!r}")
+            raise self.error(key, f"must be {span}, is {shown(value)}")
 
     def flag(self, key: str, default: bool = ABSENT) -> bool:
         """True or false."""
@@ -122,7 +141,7 @@ class Table:
         for item in items:
             value = _of_kind(item, kind)
             if value is None:
-                raise self.error(key, f"each item must be {_NAMES[kind]}, one is {item!r}")
+                raise self.error(key, f"each item must be {_NAMES[kind]}, one is {shown(item)}")
             checked.append(value)
         return checked
 
@@ -160,7 +179,7 @@ def read_table(path: Path) -> Table:
     """
     name = str(path)
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_file(path).decode()
     except UnicodeDecodeError as error:
         raise ConfigError(f"{name}: is not UTF-8 text (byte {error.start})") from error
     except OSError as error:

@@ -1,13 +1,31 @@
-"""Writing files so that power may go at any instant: what is there afterwards is the old file or the new one, whole."""
+"""Files: read with bounds, and written so that a power cut leaves the old one or the new one, whole."""
 
 from __future__ import annotations
 
+import errno
 import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
+
+
+MOST_BYTES = 64 * 2**20
+"""Two hours of a trace; every other file of the firmware is smaller."""
+
+
+def read_file(path: Path) -> bytes:
+    """All of a file. A card's image or an endless device, named by mistake, would take all memory.
+
+    Raises:
+        OSError: it cannot be read, or has more than `MOST_BYTES`.
+    """
+    with path.open("rb") as file:
+        data = file.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), str(path))
+    return data
 
 
 def replace_file(path: Path, data: bytes, *, earlier: Path | None = None) -> None:

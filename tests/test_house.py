@@ -34,7 +34,7 @@ GAME = ("terms", "config", "game.kernel")
 STAGE = ("terms", "config", "catalogue", "speech", "unit", "unit_events", "journal", "game.kernel", "game.registry")
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "terms": (),
-    "config": ("terms",),
+    "config": ("terms", "disk"),
     "disk": (),
     "catalogue": ("terms", "config"),
     "identity": ("terms",),

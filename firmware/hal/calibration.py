@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from firmware.config import ConfigError, Table
-from firmware.disk import free_name, replace_file
+from firmware.disk import free_name, read_file, replace_file
 from firmware.hal.mpr121 import ELECTRODES, Charge
 from firmware.hal.registers import CHANNELS
 from firmware.hal.wiring import HIGHEST_ADDRESS, LOWEST_ADDRESS, SMALLEST_STEP, ChipWiring
@@ -212,7 +212,7 @@ def read_calibration(path: Path) -> Calibration:
         CalibrationError: it cannot be read, is damaged, or is no calibration; file and key are named.
     """
     try:
-        data = path.read_bytes()
+        data = read_file(path)
     except FileNotFoundError:
         raise
     except OSError as error:
@@ -277,6 +277,8 @@ def _calibration(root: Table) -> Calibration:
     root.whole("format", low=FORMAT, high=FORMAT)
     root.text("checksum")
     made = root.text("made")
+    if not made.isprintable():
+        raise root.error("made", f"must be a date and time, is {made!r}")
     chip_tables = root.table("chips")
     chips = {_address(chip_tables, key): _charges(chip_tables.table(key)) for key in chip_tables}
     pad_tables = root.table("pads")

@@ -9,15 +9,17 @@ answers every read as the chips did at that time. So a trace outlives a driver t
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from firmware import __version__
+from firmware.disk import read_file
 from firmware.hal import registers as reg
 from firmware.hal.bus import EREMOTEIO, bus_error
 from firmware.hal.pads import Mpr121Board
-from firmware.hal.wiring import ChipWiring, FigureMethod, Rail
-from firmware.terms import Figure, Touch, VolcanoError
+from firmware.hal.wiring import ELECTRODES, ChipWiring, FigureMethod, Rail
+from firmware.terms import FIGURES, Figure, Touch, VolcanoError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -34,6 +36,9 @@ SETUP_EVERY_S = 0.5
 MEASURED = (reg.TOUCH_STATUS_L, reg.SNAPSHOT_SIZE)
 SETUP = (reg.AFE1, reg.GPIO_CTL0 - reg.AFE1)
 """First register and number of the two blocks."""
+
+LONGEST = 200
+"""Characters of what is wrong in a line: some errors show the value."""
 
 RESET_AFE = bytes((0x10, 0x24, 0x00))
 """0x5C-0x5E after a reset (data sheet, table 2)."""
@@ -160,7 +165,7 @@ def read_trace(path: Path) -> Trace:
         TraceError: it cannot be read or is no trace; file and line are named.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_file(path).decode()
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "is not UTF-8 text"
         raise TraceError(f"{path}: cannot be read: {reason}") from error
@@ -170,29 +175,51 @@ def read_trace(path: Path) -> Trace:
     number = 0
     polls: list[Poll] = []
     try:
-        header: Any = json.loads(lines[0]) if lines else None
-        if not isinstance(header, dict) or header.get("trace") != FORMAT:
-            raise ValueError(f"is no trace of format {FORMAT}")  # noqa: TRY301 - every line is told of alike below
-        chips = tuple(map(_chip, header["chips"]))
-        method = FigureMethod(header["figures"]["method"])
-        capacitor_pf = {Figure(figure): float(pf) for figure, pf in header["figures"]["capacitor_pf"].items()}
+        head = _header(json.loads(lines[0]) if lines else None)
         for number, line in enumerate(lines[1:], 1):  # noqa: B007 - the number is for the error
             polls.append(_poll(json.loads(line), polls[-1].t if polls else float("-inf")))
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
         what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
-        raise TraceError(f"{path}:{number + 1}: {what}") from error
-    return Trace(str(header["source"]), str(header.get("about", "")), chips, method, capacitor_pf, tuple(polls))
+        raise TraceError(f"{path}:{number + 1}: {what[:LONGEST]}") from error
+    return replace(head, polls=tuple(polls))
+
+
+def _header(row: Any) -> Trace:
+    """A trace that has no polls yet."""
+    if not isinstance(row, dict) or row.get("trace") != FORMAT:
+        raise ValueError(f"is no trace of format {FORMAT}")
+    source, chips, figures = str(row["source"]), tuple(map(_chip, row["chips"])), row["figures"]
+    capacitor_pf = {figure: float(figures["capacitor_pf"][figure]) for figure in FIGURES}
+    if not chips:
+        raise ValueError("has no chips")
+    for figure, pf in capacitor_pf.items():
+        if not 0.0 < pf < math.inf:
+            raise ValueError(f"{figure}'s capacitor cannot have {pf} pF")
+    return Trace(
+        source=source,
+        about=str(row.get("about", "")),
+        chips=chips,
+        figure_method=FigureMethod(figures["method"]),
+        capacitor_pf=capacitor_pf,
+        polls=(),
+    )
 
 
 def _chip(row: Mapping[str, Any]) -> ChipWiring:
-    return ChipWiring(
+    chip = ChipWiring(
         str(row["name"]),
         int(row["address"], 16),
-        touches={Touch(pad): int(electrode) for pad, electrode in row["touches"].items()},
-        fields={str(pad): int(electrode) for pad, electrode in row["fields"].items()},
-        rails={Rail(pad): int(electrode) for pad, electrode in row["rails"].items()},
-        badges={Figure(pad): int(electrode) for pad, electrode in row["badges"].items()},
+        touches={Touch(pad): electrode for pad, electrode in row["touches"].items()},
+        fields={str(pad): electrode for pad, electrode in row["fields"].items()},
+        rails={Rail(pad): electrode for pad, electrode in row["rails"].items()},
+        badges={Figure(pad): electrode for pad, electrode in row["badges"].items()},
     )
+    for pad, electrode in chip.wires.items():
+        if type(electrode) is not int or not 0 <= electrode < ELECTRODES:
+            raise ValueError(f"{pad}: must be an electrode 0 to {ELECTRODES - 1}, is {electrode!r}")
+    if not chip.wires:
+        raise ValueError(f"chip {chip.name} has no pads")
+    return chip
 
 
 def _poll(row: Mapping[str, Any], before: float) -> Poll:

@@ -5,8 +5,11 @@ Everything that they need of the world is in `Surroundings`: they can be driven 
 
 from __future__ import annotations
 
+import logging
 import os
 import select
+import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -14,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NoReturn, Protocol
 
 from firmware.audio.pack import load_pack, packs_folder
 from firmware.audio.player import SilentPlayer
@@ -62,10 +65,13 @@ class Terminal(Protocol):
     interactive: bool
     """Whether somebody sits there: keys can be read, and what is written can be drawn over."""
     colour: bool
-    width: int
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Columns and lines, as the window is now."""
 
     def unbuffered(self) -> AbstractContextManager[None]:
-        """While this lasts keys are read one by one, and not shown."""
+        """While this lasts keys are read one by one, and not shown; SIGTERM and SIGHUP end it in good order."""
 
     def write(self, text: str) -> None:
         """Write, at once."""
@@ -80,23 +86,29 @@ class ProcessTerminal:
     def __init__(self) -> None:
         self.interactive = all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
         self.colour = self.interactive and not os.environ.get("NO_COLOR")
-        self.width = os.get_terminal_size().columns if self.interactive else 80
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Columns and lines, as the window is now; 80 and 24 where nobody says."""
+        columns, lines = shutil.get_terminal_size()
+        return columns, lines
 
     @contextmanager
     def unbuffered(self) -> Iterator[None]:
-        """Keys are read one by one, and not shown, while this lasts."""
-        if not self.interactive:
-            yield
-            return
-        import termios  # noqa: PLC0415 - not on every desktop, and only where there is a terminal
-        import tty  # noqa: PLC0415
+        """Keys are read one by one, and not shown; SIGTERM and SIGHUP end it in good order."""
+        with _ended_in_order():
+            if not self.interactive:
+                yield
+                return
+            import termios  # noqa: PLC0415 - not on every desktop, and only where there is a terminal
+            import tty  # noqa: PLC0415
 
-        before = termios.tcgetattr(sys.stdin)
-        try:
-            tty.setcbreak(sys.stdin)
-            yield
-        finally:
-            termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
+            before = termios.tcgetattr(sys.stdin)
+            try:
+                tty.setcbreak(sys.stdin)
+                yield
+            finally:
+                termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
 
     def write(self, text: str) -> None:
         """Write, at once; a terminal without a sign is no reason to stop.
@@ -121,6 +133,52 @@ class ProcessTerminal:
             return None
         typed = os.read(sys.stdin.fileno(), 1).decode("ascii", "replace") or "q"
         return ESCAPES.get(typed, typed)
+
+
+@contextmanager
+def _ended_in_order() -> Iterator[None]:
+    """Whoever ends the process leaves it the time to put out the lights and to give the terminal back."""
+
+    def end(number: int, _: object) -> NoReturn:
+        raise SystemExit(128 + number)
+
+    ending = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) is signal.SIG_DFL]
+    for number in ending:
+        signal.signal(number, end)
+    try:
+        yield
+    finally:
+        for number in ending:
+            signal.signal(number, signal.SIG_DFL)
+
+
+class _Notes(logging.Handler):
+    """Keeps what is logged."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Once, whatever the number of its lines."""
+        if (line := record.getMessage()) not in self.lines:
+            self.lines.append(line)
+
+
+@contextmanager
+def noticed() -> Iterator[list[str]]:
+    """What the hardware logs meanwhile, kept for the command to tell: it would tear its table, and be told twice.
+
+    With ``--verbose`` it is logged as well.
+    """
+    ours, notes = logging.getLogger("firmware"), _Notes()
+    ours.addHandler(notes)
+    ours.propagate = logging.getLogger().isEnabledFor(logging.DEBUG)
+    try:
+        yield notes.lines
+    finally:
+        ours.propagate = True
+        ours.removeHandler(notes)
 
 
 def ask(words: Sequence[str]) -> str | None:
@@ -210,6 +268,8 @@ class Bench:
         """As the wiring file says."""
         self.folder: Path = options.state_dir or (state_folder() if self.mock else board_folder(around.service_state))
         """Where what the board has learnt is kept."""
+        if self.folder.exists() and not self.folder.is_dir():
+            raise WorkshopError(f"{self.folder} is no folder: name one with --state-dir")
         if self.folder.exists() and not os.access(self.folder, os.R_OK | os.X_OK):
             raise WorkshopError(f"{self.folder} may not be read: it is the service's: begin the command with sudo")
         self.calibration_file = self.folder / FILE_NAME

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -104,8 +105,8 @@ def test_calibrations() -> None:
         row = changed(json.loads(good), chance)
         if isinstance(row, dict):
             row["checksum"] = _checksum(row)
-        refusals += refused(lambda row=row: used(json.dumps(row).encode()))
-        refusals += refused(lambda: used(mutated(good, chance)))
+        refusals += refused(partial(used, json.dumps(row).encode()))
+        refusals += refused(partial(used, mutated(good, chance)))
     assert MUTATIONS < refusals < 2 * MUTATIONS
 
 

@@ -70,7 +70,7 @@ class Screen:
     def __init__(self, clock: Callable[[], float], *, interactive: bool = False, colour: bool = False) -> None:
         self.interactive = interactive
         self.colour = colour
-        self.width = 80
+        self.size = (80, 24)
         self.written: list[str] = []
         self.keys: list[tuple[float, str]] = []
         self.unbuffered_now = False

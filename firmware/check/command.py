@@ -60,18 +60,20 @@ def check(options: argparse.Namespace, around: Surroundings) -> int:
     if options.seconds is not None and not 0 <= options.seconds < float("inf"):
         raise VolcanoError(f"--seconds: must be 0 or more, is {options.seconds:g}")
     if options.replay:
+        if options.report or options.trace or options.seconds is not None:
+            raise VolcanoError("--replay: no board is looked at; only --json goes with it")
         return _replay(options, around)
-    from firmware.workshop import Bench  # noqa: PLC0415 - whoever plays needs none of all this
+    from firmware.workshop import Bench, noticed  # noqa: PLC0415 - whoever plays needs none of all this
 
     bench = Bench(options, around)
     try:
-        with _tracing(options, bench), bench.terminal.unbuffered():
-            return _check(options, bench)
+        with _tracing(options, bench), bench.terminal.unbuffered(), noticed() as notes:
+            return _check(options, bench, notes)
     finally:
         bench.close()
 
 
-def _check(options: argparse.Namespace, bench: Bench) -> int:
+def _check(options: argparse.Namespace, bench: Bench, notes: list[str]) -> int:
     from firmware.check.inspection import Inspector  # noqa: PLC0415 - a replay needs none of it
     from firmware.check.report import as_json, report  # noqa: PLC0415
 
@@ -88,16 +90,21 @@ def _check(options: argparse.Namespace, bench: Bench) -> int:
     found = inspector.inspect()
     if not options.json and (bench.terminal.interactive or options.seconds):
         _watch(options.seconds, bench, inspector)
-    if options.report:
-        _write(options.report, report(bench, found, seen))
+    inspector.look_again()
+    told = [finding.text for finding in found.findings]
+    found.noticed = [line for line in notes if line not in told]
     if options.json:
         bench.terminal.write(json.dumps(as_json(bench, found), ensure_ascii=False) + "\n")
     else:
         _conclude(bench, found)
+    if options.report:
+        _write(options.report, report(bench, found, seen))
     return 1 if found.findings else 0
 
 
 def _conclude(bench: Bench, found: Inspection) -> None:
+    for line in found.noticed:
+        bench.terminal.write(f"noticed      {line}\n")
     count = len(found.findings)
     bench.terminal.write("no faults\n" if not count else f"{count} {'fault' if count == 1 else 'faults'}:\n")
     for finding in found.findings:
@@ -119,7 +126,6 @@ def _watch(seconds: float | None, bench: Bench, inspector: Inspector) -> None:
                 break
     for part, line in table.coverage():
         terminal.write(f"{part:<12} {line}\n")
-    inspector.look_again()
 
 
 @contextlib.contextmanager
@@ -129,24 +135,37 @@ def _tracing(options: argparse.Namespace, bench: Bench) -> Iterator[None]:
     if not options.trace:
         yield
         return
+    with _writing(options.trace):
+        file = options.trace.open("w", encoding="utf-8")
+
+    def write(line: str) -> None:
+        with _writing(options.trace):
+            file.write(f"{line}\n")
+
     try:
-        with options.trace.open("w", encoding="utf-8") as file:
-            recorder = TraceRecorder(
-                bench.hardware.bus,
-                bench.wired,
-                lambda line: file.write(f"{line}\n"),
-                source="emulated" if bench.mock else "board",
-                about=f"volcano check, {bench.around.date()}",
-            )
-            bench.record = recorder.record
-            yield
-    except OSError as error:
-        raise VolcanoError(f"{options.trace}: cannot be written: {error.strerror}") from error
+        recorder = TraceRecorder(
+            bench.hardware.bus,
+            bench.wired,
+            write,
+            source="emulated" if bench.mock else "board",
+            about=f"volcano check, {bench.around.date()}",
+        )
+        bench.record = recorder.record
+        yield
+    finally:
+        with _writing(options.trace):
+            file.close()
 
 
 def _write(path: Path, text: str) -> None:
-    try:
+    with _writing(path):
         path.write_text(text, encoding="utf-8")
+
+
+@contextlib.contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         raise VolcanoError(f"{path}: cannot be written: {error.strerror}") from error
 
@@ -169,5 +188,6 @@ def _replay(options: argparse.Namespace, around: Surroundings) -> int:
     terminal.write(f"{options.replay}: {trace.source}; {trace.about}\n")
     for t, grip in contacts:
         terminal.write(f"{t:9.3f}  {contact_words(grip)}\n")
-    terminal.write(f"{len(contacts)} contacts in {len(trace.polls)} polls\n")
+    count = len(contacts)
+    terminal.write(f"{count} {'contact' if count == 1 else 'contacts'} in {len(trace.polls)} polls\n")
     return 0

@@ -86,6 +86,8 @@ class Inspection:
     """How they are told apart."""
     calibration: str = ""
     findings: list[Finding] = field(default_factory=list)
+    noticed: list[str] = field(default_factory=list)
+    """What the hardware has told of meanwhile, and is no fault now: a chip that was reset, one that works again."""
 
     @property
     def pads(self) -> list[tuple[ChipGauge, PadReading]]:

@@ -97,28 +97,35 @@ class LiveTable:
     def lines(self) -> list[str]:
         """The table as it is now: a line for the last contact, the pads in columns, what is not there."""
         cells, lost = self._cells()
-        columns = max(1, self._terminal.width // CELL)
-        rows = -(-len(cells) // columns)
-        grid = ["".join(cells[number::rows]) for number in range(rows)]
+        width, height = self._terminal.size
+        columns = max(1, (width - 1) // CELL)
+        rows, room = -(-len(cells) // columns), max(1, height - 3 - len(lost))
+        if rows > room:
+            rows = max(1, room - 1)
+            cells.sort(key=lambda cell: not cell[0])
+            lost.append(f"{len(cells) - rows * columns} more: enlarge the window"[: width - 1])
+        grid = ["".join(text for _, text in cells[number : rows * columns : rows]) for number in range(rows)]
         button = self._lit("button  down".ljust(12), lit=True) if self._pressed else "button  up  "
-        return [f"last contact: {self._last}", f"{button}  (q ends)", *grid, *lost]
+        return [f"last contact: {self._last}"[: width - 1], f"{button}  (q ends)", *grid, *lost]
 
-    def _cells(self) -> tuple[list[str], list[str]]:
-        cells: list[str] = []
+    def _cells(self) -> tuple[list[tuple[bool, str]], list[str]]:
+        """Each pad, whether it is touched, and how it is shown; and what is said of chips that are not there."""
+        cells: list[tuple[bool, str]] = []
+        width = self._terminal.size[0] - 1
         lost: list[str] = []
         for gauge in self._gauge.chips:
             address = gauge.wiring.address
             chip = self._chips[address]
             if gauge.error:
-                lost.append(f"{gauge.wiring.name} at 0x{address:02X}: {gauge.error}"[: self._terminal.width - 1])
+                lost.append(f"{gauge.wiring.name} at 0x{address:02X}: {gauge.error}"[:width])
             for pad, electrode in sorted(gauge.wiring.wires.items(), key=lambda wire: wire[1]):
                 pf = gauge.pf(electrode)
                 touched = bool(chip.mask >> electrode & 1) and not gauge.error
                 rise = pf - chip.levels.idle_pf[electrode]
                 mark = "*" if touched else "+" if pad in self._seen else " "
                 numbers = f"{pf:7.2f} {rise:+7.2f} pF" if math.isfinite(pf) else "      -       - pF"
-                cell = f"{mark}{pad:<12.12}{address:02X}.{electrode:<2} {numbers}".ljust(CELL)
-                cells.append(self._lit(cell, lit=touched, faint=bool(gauge.error)))
+                cell = f"{mark}{pad:<12.12}{address:02X}.{electrode:<2} {numbers}".ljust(CELL)[:width]
+                cells.append((touched, self._lit(cell, lit=touched, faint=bool(gauge.error))))
         return cells, lost
 
     def _lit(self, text: str, *, lit: bool, faint: bool = False) -> str:

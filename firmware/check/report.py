@@ -40,6 +40,7 @@ def as_json(bench: Bench, found: Inspection) -> dict[str, Any]:
         "machine": model(),
         "well": not found.findings,
         "faults": [{"part": finding.part, "name": finding.name, "text": finding.text} for finding in found.findings],
+        "noticed": found.noticed,
         "chips": [_chip(chip, found) for chip in found.chips],
         "strangers": [f"0x{address:02X}" for address in found.strangers],
         "lights": found.lights,
@@ -85,6 +86,7 @@ def _chip(chip: ChipGauge, found: Inspection) -> dict[str, Any]:
 def report(bench: Bench, found: Inspection, seen: list[str]) -> str:
     """The file's text. `seen` are the lines of the automatic part. No name of the host or of a user is in it."""
     parts = [*_head(bench), ("What the check saw", "\n".join(seen)), ("Faults", _faults(found))]
+    parts.append(("Noticed", "\n".join(found.noticed) or "nothing"))
     parts += [(f"Chip {chip.number}: {chip.wiring.name}", _readings(chip, found)) for chip in found.chips]
     parts += _files(bench)
     log = bench.around.ask(

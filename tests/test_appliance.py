@@ -302,6 +302,22 @@ def test_a_card_becomes_writable_for_one_start_and_for_good(ordinary: Disk, appl
 
 
 @pytest.mark.slow
+def test_a_read_only_card_is_cleared_and_what_is_its_owner_s_is_kept(appliance: Appliance) -> None:
+    disk = appliance.disk
+    with disk:
+        disk.power_on().wait_ready()
+        disk.write("/var/lib/volcano/calibration.json", "{}")
+    assert "would: move_out" in disk.do("/mnt/tools/install", "--uninstall", "--dry-run")
+    disk.do("/mnt/tools/install", "--uninstall")
+    with disk.mounted():
+        assert disk.read("/var/lib/volcano/calibration.json") == "{}"
+        assert disk.read(VOICE) == "{}"
+        assert not disk.path("/opt/volcano").exists()
+        assert not disk.path("/var/lib/volcano-state.img").exists()
+    assert (disk.boot_folder / "cmdline.txt").read_text(encoding="ascii") == CMDLINE
+
+
+@pytest.mark.slow
 def test_what_cannot_become_read_only_is_named(ordinary: Disk) -> None:
     disk = ordinary.copy(f"refused-{ordinary.suite}")
     line = disk.boot_folder / "cmdline.txt"

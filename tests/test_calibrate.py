@@ -258,8 +258,8 @@ def test_a_pad_that_is_skipped_is_asked_for_again_and_a_half_map_is_not_written(
     assert calibrate(place, "--map") == 1
     assert owner.asked == [*PADS, "one", "ruin-w"]
     assert kept(place) is None
-    assert "not found: one, ruin-w; nothing has been written" in place.screen.lines[-1]
-    assert "--without one --without ruin-w" in place.screen.lines[-1]
+    left_out = "(to leave them out: --without one --without ruin-w)"
+    assert place.screen.lines[-1] == f"not found: one, ruin-w {left_out}; nothing has been written"
 
 
 def test_a_half_map_is_written_when_the_owner_says_so(tmp_path: Path) -> None:
@@ -318,6 +318,34 @@ def test_two_that_rise_alike_are_no_answer(place: Workplace) -> None:
     assert calibrate(place, "--map beach-s") == 0
     assert "electrode 2 of 0x5B and electrode 3 of 0x5B rose alike" in place.screen.text
     assert learnt(place).places["beach-s"] == (0x5B, 2)
+
+
+def test_a_chip_that_falls_silent_in_the_map_is_told_and_looked_for(tmp_path: Path) -> None:
+    soldered = shuffled(WIRING)
+    place = Workplace(tmp_path, soldered=soldered)
+    Owner(place)
+    place.at(10.0, lambda mock: mock.emulated_bus.inject(Disturbance.NACK, address=0x5C))
+    place.at(14.0, lambda mock: mock.emulated_bus.clear())
+    place.at(20.0, lambda mock: mock.chips[0x5B].power_on_reset())
+    assert calibrate(place, "--map") == 0
+    text = place.screen.text
+    assert text.count("MPR121 'jungle' at 0x5C: nothing answers at 0x5C") == 1
+    assert text.count("MPR121 'coast' at 0x5B: it does not measure") == 1
+    assert text.count("all chips answer again") == 2
+    assert learnt(place).places == places(soldered)
+
+
+def test_ctrl_c_says_what_was_written(tmp_path: Path) -> None:
+    def interrupt(_: object) -> None:
+        raise KeyboardInterrupt
+
+    for seconds, said in ((2.0, "nothing has been written"), (SCAN_S + 3, "the pads are kept, the figures stay")):
+        place = Workplace(tmp_path)
+        place.at(seconds, interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            calibrate(place, "--figures")
+        assert place.screen.lines[-1].startswith(f"ended; {said}")
+        assert place.players[0].closed
 
 
 def test_q_in_the_map_leaves_all_as_it_was(tmp_path: Path) -> None:
@@ -412,11 +440,23 @@ def test_the_figures_feet_are_measured_in_three_grips_each(place: Workplace) -> 
     assert re.search(r"^figures: white \d", place.screen.text, re.MULTILINE)
 
 
-def test_swapped_figures_are_noticed_and_nothing_is_written(place: Workplace) -> None:
+def test_swapped_figures_are_noticed_and_what_was_learnt_before_them_is_kept(place: Workplace) -> None:
     Player(place, swap={Figure.WHITE: Figure.BLACK, Figure.BLACK: Figure.WHITE})
     assert calibrate(place, "--figures") == 1
     assert "the wiring file has them the other way round" in place.screen.lines[-1]
-    assert kept(place) is None
+    assert place.screen.lines[-1].endswith("; the pads are kept, the figures stay as they were")
+    assert sorted(learnt(place).pads) == sorted(PADS)
+    assert learnt(place).figures == {}
+
+
+def test_a_chip_that_falls_silent_among_the_figures_is_told_and_goes_on_when_it_answers(place: Workplace) -> None:
+    Player(place)
+    place.at(SCAN_S + 6, lambda mock: mock.emulated_bus.inject(Disturbance.NACK, address=0x5B))
+    place.at(SCAN_S + 10, lambda mock: mock.emulated_bus.clear())
+    assert calibrate(place, "--figures") == 0
+    text = place.screen.text
+    assert len(re.findall("^MPR121 'coast' at 0x5B is lost", text, re.MULTILINE)) == 1
+    assert text.index("is lost") < text.index("all chips answer again") < text.index("black: ")
 
 
 def test_a_field_where_the_finger_does_not_ground_the_body_is_refused(place: Workplace) -> None:
@@ -438,6 +478,25 @@ def test_figures_without_capacitors_have_nothing_to_be_learnt(tmp_path: Path) ->
 
 
 # --- the file
+
+
+@pytest.mark.parametrize("line", ["--show", "--backup x", "--restore x", "--forget"])
+@pytest.mark.parametrize("lesson", ["--map", "--map rock", "--figures", "--without rock"])
+def test_what_shows_or_forgets_does_not_learn(place: Workplace, line: str, lesson: str) -> None:
+    calibrate(place)
+    with pytest.raises(VolcanoError, match="go without --map, --figures and --without"):
+        calibrate(place, f"{lesson} {line}")
+    assert learnt(place).absent == frozenset()
+
+
+def test_without_a_touch_field_the_page_is_left(place: Workplace) -> None:
+    assert calibrate(place, " ".join(f"--without {touch}" for touch in Touch)) == 0
+    assert (
+        place.screen.lines[-1] == "no Touch field is left: contacts can be made on the page only (volcano run --page)"
+    )
+    later = Workplace(place.folder)
+    assert later.run(add_check_command, "check") == 0
+    assert "4 pads of" in later.screen.text
 
 
 def test_what_is_known_is_shown_without_a_board(place: Workplace) -> None:

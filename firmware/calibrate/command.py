@@ -60,17 +60,20 @@ def add_calibrate_command(commands: Any, around: Callable[[], Surroundings]) -> 
 
 def calibrate(options: argparse.Namespace, around: Surroundings) -> int:
     """Run the command; the exit status."""
-    from firmware.workshop import Bench  # noqa: PLC0415 - whoever plays needs none of all this
+    from firmware.workshop import Bench, noticed  # noqa: PLC0415 - whoever plays needs none of all this
 
+    shows = options.show or options.backup or options.restore or options.forget
+    if shows and (options.without or options.map is not None or options.figures):
+        raise VolcanoError("--show, --backup, --restore and --forget go without --map, --figures and --without")
     bench = Bench(options, around)
     _check_pads([*options.without, *(options.map or [])], bench.wiring)
     try:
-        if options.show or options.backup or options.restore or options.forget:
+        if shows:
             return _file(options, bench)
         if options.without and options.map is None and not options.figures:
             return _leave_out(options.without, bench)
-        with bench.terminal.unbuffered():
-            return _learn(options, bench)
+        with bench.terminal.unbuffered(), noticed() as notes:
+            return _learn(options, bench, notes)
     finally:
         bench.close()
 
@@ -85,7 +88,9 @@ def _check_pads(pads: Collection[str], wiring: Wiring) -> None:
 # --- the lesson
 
 
-def _learn(options: argparse.Namespace, bench: Bench) -> int:
+def _learn(options: argparse.Namespace, bench: Bench, notes: list[str]) -> int:
+    from dataclasses import replace  # noqa: PLC0415
+
     from firmware.calibrate.lesson import Lesson, Stopped, learns_figures  # noqa: PLC0415 - not for --show
     from firmware.hal.calibration import Calibration  # noqa: PLC0415
 
@@ -96,28 +101,37 @@ def _learn(options: argparse.Namespace, bench: Bench) -> int:
         bench.terminal.write(f"{bench.calibration_problem}; beginning anew\n")
     before = bench.calibration or Calibration(bench.around.date())
     lesson = Lesson(bench)
+    undone = "nothing has been written"
     try:
         before = _mapped(options, bench, lesson, before)
         wired = before.wired(bench.wiring)
         calibration, faults = lesson.scan(wired, before)
         for fault in faults:
             bench.terminal.write(f"{fault}\n")
-        if options.figures or (learns_figures(wired) and lesson.asked("Teach it the figures, too?")):
-            calibration = _replace_figures(calibration, lesson)
-        calibration.wired(bench.wiring)
         bench.save(calibration)
+        undone = "the pads are kept, the figures stay as they were"
+        if options.figures or (learns_figures(wired) and lesson.asked("Teach it the figures, too?")):
+            calibration = replace(calibration, figures=lesson.figures(calibration))
+            bench.save(calibration)
         for line in table(calibration, bench.wiring):
             bench.terminal.write(f"{line}\n")
         lesson.tell(f"kept in {bench.calibration_file}", say("calibrate-done"))
+        undone = ""
         if bench.installed:
             bench.terminal.write("to play: sudo systemctl start volcano\n")
         lesson.speak_out()
     except Stopped as error:
-        lesson.tell(str(error), say("calibrate-failed"))
+        lesson.tell(f"{error}; {undone}", say("calibrate-failed"))
         lesson.speak_out()
         return 1
+    except KeyboardInterrupt:
+        if undone:
+            lesson.tell(f"ended; {undone}")
+        raise
     finally:
         lesson.close()
+        for line in notes:
+            bench.terminal.write(f"noticed: {line}\n")
     return 1 if faults else 0
 
 
@@ -142,15 +156,9 @@ def _mapped(options: argparse.Namespace, bench: Bench, lesson: Lesson, before: C
         names = ", ".join(skipped)
         if not lesson.asked(f"Leave out {names}, and keep the rest of the map?"):
             without = " ".join(f"--without {pad}" for pad in skipped)
-            raise Stopped(f"not found: {names}; nothing has been written (to leave them out: {without})")
+            raise Stopped(f"not found: {names} (to leave them out: {without})")
         absent |= set(skipped)
     return with_map(before, found, absent)
-
-
-def _replace_figures(calibration: Calibration, lesson: Lesson) -> Calibration:
-    from dataclasses import replace  # noqa: PLC0415
-
-    return replace(calibration, figures=lesson.figures(calibration))
 
 
 # --- the file
@@ -165,9 +173,10 @@ def _leave_out(pads: Collection[str], bench: Bench) -> int:
     bench.check_writable()
     before = bench.calibration or Calibration(bench.around.date())
     calibration = replace(before, absent=before.absent | set(pads))
-    calibration.wired(bench.wiring)
+    wired = calibration.wired(bench.wiring)
     bench.save(calibration)
-    bench.terminal.write(f"left out: {', '.join(sorted(calibration.absent))}\n")
+    for line in _left_out(calibration, wired):
+        bench.terminal.write(f"{line}\n")
     _restart(bench)
     return 0
 
@@ -222,6 +231,13 @@ def _restart(bench: Bench) -> None:
         bench.terminal.write("it counts from the next start: sudo systemctl restart volcano\n")
 
 
+def _left_out(calibration: Calibration, wired: Wiring) -> Iterator[str]:
+    if calibration.absent:
+        yield f"left out: {', '.join(sorted(calibration.absent))}"
+    if not any(chip.touches for chip in wired.chips):
+        yield "no Touch field is left: contacts can be made on the page only (volcano run --page)"
+
+
 def table(calibration: Calibration, wiring: Wiring) -> Iterator[str]:
     """What is known of a board, for people."""
     from firmware.hal.learning import threshold_reason  # noqa: PLC0415
@@ -238,8 +254,7 @@ def table(calibration: Calibration, wiring: Wiring) -> Iterator[str]:
             reason = threshold_reason(wired, pad, known)
             numbers = f"{known.idle_pf:>8.2f}  {known.noise_pf:>8.3f}  {known.touch_pf:>8.2f}"
             yield f"{where} {numbers}{'' if reason == 'usual' else f'  {reason}'}"
-    if calibration.absent:
-        yield f"left out: {', '.join(sorted(calibration.absent))}"
+    yield from _left_out(calibration, wired)
     feet = ", ".join(f"{figure} {pf:.2f} pF" for figure, pf in calibration.figures.items())
     yield f"figures: {feet or 'as the wiring file says'}"
     yield f"map: {'of the owner' if calibration.places else 'as the wiring file says'}"

@@ -18,7 +18,7 @@ from firmware.unit_script import pad_name
 from firmware.workshop import ENTER, POLLS_PER_S
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from firmware.hal.calibration import Place
     from firmware.hal.wiring import Wiring
@@ -31,11 +31,14 @@ SCANS = 3
 """So often the empty board is measured anew because something moved."""
 ROUNDS = 2
 """A pad that is skipped is asked for once more at the end."""
+SEARCH_S = 1.0
+LONGEST_SEARCH_S = 8.0
+"""A chip that is silent for so long while the wires are mapped is started anew, with pauses that double."""
 BAR = 30
 
 
 class Stopped(VolcanoError):
-    """The owner has ended the lesson, or it cannot go on; nothing has been written."""
+    """The owner has ended the lesson, or it cannot go on; what was written before stays."""
 
 
 class Lesson:
@@ -52,6 +55,12 @@ class Lesson:
         self._drawing = False
         self._button = self._hardware.button.is_pressed()
         self._key: str | None = None
+        self._heard_s: dict[int, float] = {}
+        """When each chip measured last, by address."""
+        self._search_s = float("-inf")
+        self._pause_s = SEARCH_S
+        self._lost: set[str] = set()
+        """What was told of chips that do not answer now."""
 
     def close(self) -> None:
         """Say no more."""
@@ -78,14 +87,14 @@ class Lesson:
                         break
             except CalibrationError as error:
                 if attempt == SCANS:
-                    raise Stopped(f"{error}; nothing has been written") from error
+                    raise Stopped(str(error)) from error
                 self.tell(str(error), say("calibrate-again"), say("calibrate-clear"))
             else:
                 break
         self._terminal.write(self._end_drawing())
         faults = scan.faults()
         if lost := [fault for fault in faults if fault.part is Part.CHIP]:
-            raise Stopped(f"{lost[0]}; nothing has been written")
+            raise Stopped(str(lost[0]))
         return scan.calibration(self.bench.around.date(), before), faults
 
     def _count_down(self) -> None:
@@ -97,7 +106,7 @@ class Lesson:
     def _draw(self, text: str) -> None:
         """Progress, drawn over on a terminal."""
         if self._terminal.interactive:
-            self._terminal.write(f"\r{text}")
+            self._terminal.write(f"\r{text[: self._terminal.size[0] - 1]}")
             self._drawing = True
 
     def _end_drawing(self) -> str:
@@ -126,8 +135,10 @@ class Lesson:
     def _touched(self, survey: Survey, pads: PadMap, pad: str) -> Place | None:
         """Where `pad` is; None if it was skipped."""
         asked = False
-        for _ in self._ticks():
-            risen = pads.step(survey.read())
+        for now in self._ticks():
+            levels = survey.read()
+            self._search(survey, {address for address, _ in levels}, now)
+            risen = pads.step(levels)
             if not asked:
                 asked = pads.ready
                 if asked:
@@ -148,6 +159,23 @@ class Lesson:
                 self.tell(f"{pad}: electrode {electrode} of 0x{address:02X}", Sound(SoundName.BIRD))
                 return risen[0]
         raise AssertionError  # the ticks never end
+
+    def _search(self, survey: Survey, heard: Collection[int], now: float) -> None:
+        """Look for wired chips that have not measured for a while, with growing pauses, and tell of them."""
+        silent = []
+        for chip in self.bench.wired.chips:
+            since_s = self._heard_s.setdefault(chip.address, now)
+            if chip.address in heard:
+                self._heard_s[chip.address] = now
+            elif now - since_s >= SEARCH_S:
+                why = survey.missing.get(chip.address, "it does not measure")
+                silent.append(f"MPR121 {chip.name!r} at 0x{chip.address:02X}: {why}")
+        if silent and now >= self._search_s:
+            survey.start()
+            self._search_s, self._pause_s = now + self._pause_s, min(2 * self._pause_s, LONGEST_SEARCH_S)
+        elif not silent:
+            self._pause_s = SEARCH_S
+        self._tell_lost(silent)
 
     @staticmethod
     def _again(pad: str) -> tuple[Say, Say]:
@@ -177,6 +205,7 @@ class Lesson:
                 self.tell(f"{wanted}: hold it and touch Explore")
                 self._queue.append(self._spoken(say("figure-name", figure=wanted)))
             grip = self._hardware.poll(now)
+            self._tell_lost(fault.text for fault in touch.faults() if fault.part is not Part.PAD)
             if grip is None:
                 continue
             if grip.field not in fields:
@@ -195,7 +224,7 @@ class Lesson:
         try:
             return signatures.figures()
         except CalibrationError as error:
-            raise Stopped(f"{error}; nothing has been written") from error
+            raise Stopped(str(error)) from error
 
     # --- the owner
 
@@ -209,6 +238,15 @@ class Lesson:
                 self._terminal.write(f"{key}\n")
                 return key == "y"
         raise AssertionError  # the ticks never end
+
+    def _tell_lost(self, lines: Iterable[str]) -> None:
+        """Chips that do not answer: each is told of when it falls silent, not as long as it is."""
+        lost = set(lines)
+        for line in sorted(lost - self._lost):
+            self.tell(line)
+        if self._lost and not lost:
+            self.tell("all chips answer again")
+        self._lost = lost
 
     def tell(self, line: str, *spoken: Say | Sound) -> None:
         """A line on the screen, and in the voice."""
@@ -247,7 +285,7 @@ class Lesson:
             self._speak_on(now)
             self._key = self._terminal.key() if keys else None
             if self._key == "q":
-                raise Stopped("ended; nothing has been written")
+                raise Stopped("ended")
             yield now
             self.bench.around.sleep(max(0.0, now + 1 / POLLS_PER_S - clock()))
 

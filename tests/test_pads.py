@@ -294,6 +294,40 @@ def test_a_measurement_in_the_moment_of_a_grip_does_not_take_it_for_rest(board: 
     assert coast.levels.idle_pf[2] == pytest.approx(rest_pf, abs=0.1)
 
 
+@pytest.mark.parametrize("lasts_s", [0.01, 0.03, 0.06, 0.12])
+@pytest.mark.parametrize("volts", [3.25, 3.15, 3.0])
+def test_a_sag_of_the_supply_leaves_nothing_behind(board: Board, volts: float, lasts_s: float) -> None:
+    """All readings rise by it, and the chips' baselines with them (AN3889); what is held meanwhile stays held."""
+    for figure, field in zip(Figure, ("beach-s", "jungle-n", "mountain-ne", "ruin-s"), strict=True):
+        board.hands.place(figure, field)
+        board.run(1.0)
+    board.hands.grip(Figure.RED)
+    board.hands.touch(Touch.ROCK)
+    assert len(board.run(0.4)) == 1
+    for chip in board.mock.chips.values():
+        chip.set_vdd(volts)
+    board.now += lasts_s
+    for chip in board.mock.chips.values():
+        chip.set_vdd(3.3)
+    assert board.run(1.0) == []
+    board.hands.let_go(Figure.RED)
+    board.hands.lift(Touch.ROCK)
+    assert board.run(1.0) == []
+    assert [chip.mask for chip in board.board.pads.chips] == [0, 0, 0]
+    for figure in Figure:
+        (grip,) = board.contact(figure, Touch.TWO)
+        assert grip.likelihood.index(max(grip.likelihood)) == list(Figure).index(figure)
+    assert board.states() == ALL_OK
+
+
+def test_readings_that_are_none_end_no_poll(board: Board) -> None:
+    chip = board.board.pads.chips[1]
+    chip.levels.idle_pf[:] = [float("inf")] * len(chip.levels.idle_pf)
+    assert chip.measure(board.now)
+    board.run(1.0)
+    assert max(chip.levels.idle_pf) < 200.0
+
+
 def test_a_reset_chip_that_is_measured_before_its_health_is_read_leaves_no_trace(board: Board) -> None:
     coast = board.board.pads.chips[1]
     rest_pf = list(coast.levels.idle_pf)

@@ -48,9 +48,11 @@ SAG = 0.003
 MOST_SAG = 0.1
 SAG_SPREAD = 0.01
 SAGGING_PADS = 4
+SAG_COUNTS = 4.0
 LONGEST_SAG_S = 1.5
 """If pads, and at least so many, have changed by more than the first share and hardly differ in that, the supply has;
-for so long, and never by more than the second share. Of the pads' median noise leaves less than two counts of 724.
+for so long, and never by more than the second share. Of the pads' median noise leaves less than two counts of 724. Baselines
+that are more counts above rest together have followed a sag that nobody measured.
 """
 
 STANDING_MOST_PF = 6.0
@@ -215,6 +217,7 @@ class Levels:
             if hand.last_pf < self._touch_pf[electrode]:
                 del self._hands[electrode]
         sag = self._sag(snapshot, now)
+        self._sagged = self._sagged or self._followed_a_sag(snapshot)
         self._began_s = min(self._began_s, now)
         for electrode in self.pads:
             counts = snapshot.filtered[electrode]
@@ -225,7 +228,8 @@ class Levels:
                 continue
             if not LOWEST_IDLE <= counts <= HIGHEST_IDLE:
                 self.out_of_range |= 1 << electrode
-            self._follow(electrode, now)
+            if sag == 1.0:  # what is corrected is no truth to follow
+                self._follow(electrode, now)
 
     def rest(self, electrode: int) -> None:
         """The present level is rest from now on."""
@@ -249,6 +253,12 @@ class Levels:
         for electrode in self.pads:  # what is touched, too
             self.idle_pf[electrode] *= sag
         return 1.0
+
+    def _followed_a_sag(self, snapshot: Snapshot) -> bool:
+        """Whether the chip's baselines have risen together: a sag that nobody measured."""
+        rests = {electrode: self.idle_pf[electrode] for electrode in self.pads if self.idle_pf[electrode] > 0.0}
+        above = [snapshot.baseline[electrode] - self._mpr121.counts(electrode, pf) for electrode, pf in rests.items()]
+        return len(above) >= SAGGING_PADS and median(above) > SAG_COUNTS
 
     def _common(self, levels_pf: Mapping[int, float]) -> float:
         """By which factor these levels differ from rest alike; 1 if they do not."""
@@ -290,6 +300,8 @@ class Levels:
         a touch in a moment; so it must still be there a while later.
         """
         level_pf = self.now_pf[electrode]
+        if not math.isfinite(level_pf):
+            return  # no reading
         change_pf = level_pf - self.idle_pf[electrode]
         drift_pf = self._drift_pf(electrode)
         if change_pf > drift_pf:

@@ -219,9 +219,9 @@ class TendedChip:
 
         Else pads that nobody touches would seem touched, and those that are held just then when they have been let go.
         """
-        if now - self.mended_s < MEND_PAUSE_S:
-            return
         rest = self._rest_counts()
+        if now - self.mended_s < MEND_PAUSE_S or not rest:
+            return
         off = {electrode: snapshot.baseline[electrode] - counts for electrode, counts in rest.items()}
         sagging = median(snapshot.filtered[electrode] - counts for electrode, counts in rest.items()) > OFF_COUNTS / 2
         touched = self.levels.touched()

@@ -51,8 +51,8 @@ SAGGING_PADS = 4
 SAG_COUNTS = 4.0
 LONGEST_SAG_S = 1.5
 """If pads, and at least so many, have changed by more than the first share and hardly differ in that, the supply has;
-for so long, and never by more than the second share. Of the pads' median noise leaves less than two counts of 724. Baselines
-that are more counts above rest together have followed a sag that nobody measured.
+for so long, and never by more than the second share. Of the pads' median noise leaves less than two counts of 724.
+Baselines that are more counts above rest together have followed a sag that nobody measured.
 """
 
 STANDING_MOST_PF = 6.0

@@ -107,14 +107,18 @@ class Standing:
     most_pf: float
     let_go: float
     """A hand has let go when the rise has fallen below this share of its peak, and below `most_pf`."""
+    fall_pf: float = math.inf
+    """Or by so much, where that is less."""
 
 
 STANDING = Standing(2.0, 0.65)
 """At most its metal's 1.7 pF, whatever is in its foot."""
 
-STANDING_ON_RINGS = Standing(12.5, 0.8)
+STANDING_ON_RINGS = Standing(12.5, 0.0, 0.9)
 """Its foot couples the centre to the rings beside it, of 15 pF each: 8 pF with one, 11.5 pF with three; estimate. From
-a hand's 13.5 pF the fall to 11.5 is too small to be sure of; such a figure is known by standing for a second."""
+a hand's 13.5 pF that is a small fall, and on batteries too small to be sure of: such a figure is known by standing for
+a second.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +197,9 @@ class _Raised:
         """The level has come down from a hand's to a standing figure's."""
         standing = self.standing
         most_pf = max(standing.most_pf, GONE * self.peak_pf)
-        highest_pf = min(most_pf, standing.let_go * self.peak_pf, self.peak_pf - RAISED_PF)
+        highest_pf = min(
+            most_pf, max(standing.let_go * self.peak_pf, self.peak_pf - standing.fall_pf), self.peak_pf - RAISED_PF
+        )
         return self.rise_pf is not None and self.rise_pf < highest_pf
 
     @property

@@ -37,7 +37,7 @@ MISREAD = 0.005
 WRONG_PAD = 0.005
 """How likely a player touches another figure's colour pad."""
 
-MEASUREMENTS = 3
+MEASUREMENTS = 5
 """Each rail's level is the median of so many."""
 
 REST_S = 0.15

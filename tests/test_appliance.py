@@ -139,7 +139,7 @@ def with_a_broken_service(name: str, data: bytes) -> bytes:
 
 
 def root_kind(pi: Running) -> str:
-    return pi.ask("findmnt", "--noheadings", "--output=FSTYPE,OPTIONS", "/").split(",")[0]
+    return " ".join(pi.ask("findmnt", "--noheadings", "--output=FSTYPE,OPTIONS", "/").split(",")[0].split())
 
 
 def wait_booted(pi: Running) -> None:

@@ -203,7 +203,10 @@ class Unit:
         self._touched(now)
         if self.mode in (Mode.OFF, Mode.GREETING):
             return
-        if self.mode in (Mode.WEAK, Mode.SETTINGS):
+        if self.mode is Mode.SETTINGS and press.long:  # where no Touch field answers, too
+            self._out += self.speech.clear()
+            self._test()
+        elif self.mode in (Mode.WEAK, Mode.SETTINGS):
             self._greet()
         elif self.mode is Mode.CHECKING:
             self._out += self.speech.clear()
@@ -619,13 +622,16 @@ class Unit:
         elif touch is Touch.THREE:
             self._louder()
         elif touch is Touch.EXPLORE:
-            self.mode = Mode.CHECKING
-            self.speech.add(self_test(self.faults))
+            self._test()
         elif touch is Touch.ROCK:
             self.speech.add([say("settings")])
         else:
             self._out.append(Rejected("not_expected"))
             self.speech.add([Sound(SoundName.ERROR), say("settings")])
+
+    def _test(self) -> None:
+        self.mode = Mode.CHECKING
+        self.speech.add(self_test(self.faults))
 
     def _check(self, grip: Grip) -> None:
         """After the self-test: say who touched what, and how to go on if it was Rock."""

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from firmware.hal.backends import MockHardware, mock_hardware
+from firmware.hal.bus import LinuxBus
 from firmware.hal.calibration import Calibration, CalibrationError
 from firmware.hal.emulated_bus import Disturbance
 from firmware.hal.learning import IdleScan, PadMap, Survey
+from firmware.hal.pads import Mpr121Board
 from firmware.hal.tended_chip import ChipState
 from firmware.hal.wiring import load_wiring
-from firmware.terms import Figure, Grip, Touch
+from firmware.terms import Figure, Grip, Part, Touch
 
 if TYPE_CHECKING:
     from firmware.hal.calibration import Place
@@ -198,16 +200,41 @@ def test_a_bus_that_a_chip_holds_is_clocked_free(
     assert len(board.contact()) == 1
 
 
-def test_a_short_circuit_of_the_bus_is_named_by_every_chip_and_found_to_be_gone(board: Board) -> None:
+def test_a_short_circuit_of_the_bus_is_one_fault_and_found_to_be_gone(board: Board) -> None:
     board.mock.emulated_bus.inject(Disturbance.SHORTED_SDA)
     board.run(3.0)
     assert board.states() == [ChipState.LOST] * 3
-    for fault in board.board.faults():
-        assert "is stuck: SDA is held low" in fault.text
-        assert "switch the power off and on" in fault.text
+    (fault,) = board.board.faults()
+    assert (fault.part, fault.name) == (Part.BUS, "")
+    assert fault.text.startswith("none of the 3 MPR121 can be reached: ")
+    assert "is stuck: SDA is held low" in fault.text
+    assert "switch the power off and on" in fault.text
     board.mock.emulated_bus.clear()
     board.run(10.0)
     assert board.states() == ALL_OK
+
+
+def test_where_no_chip_answers_the_fault_is_what_they_share(board: Board) -> None:
+    for address in (TOUCH_CHIP, COAST_CHIP):
+        board.mock.emulated_bus.inject(Disturbance.NACK, address=address)
+    board.run(3.0)
+    assert [(fault.part, fault.name) for fault in board.board.faults()] == [(Part.CHIP, "1"), (Part.CHIP, "2")]
+    board.mock.emulated_bus.inject(Disturbance.NACK)
+    board.run(3.0)
+    (fault,) = board.board.faults()
+    assert fault.part is Part.BUS
+    assert "check what they share, SDA, SCL, 3V3 and ground (nothing answers at 0x5A" in fault.text
+    board.mock.emulated_bus.clear()
+    board.run(10.0)
+    assert board.board.faults() == []
+
+
+def test_a_bus_that_is_not_there_is_one_fault() -> None:
+    board = Mpr121Board(WIRING, LinuxBus(99, lambda: 0.0))
+    for now in (0.0, 1.0):
+        board.poll(now)
+    (fault,) = board.faults()
+    assert fault.text.startswith("none of the 3 MPR121 can be reached: /dev/i2c-99 is missing: enable I2C")
 
 
 def test_a_chip_that_does_not_hold_what_is_written_gets_a_soft_reset(board: Board) -> None:

@@ -600,6 +600,16 @@ def self_test(faults: list[Fault], language: str = "de") -> Rows:
     return table.play("white beach-s explore\nwait 200")
 
 
+def test_where_no_touch_field_answers_the_button_held_begins_the_self_test() -> None:
+    table = Table(SETTINGS)
+    table.console.unit.faults = [Fault(Part.BUS, "", "the bus")]
+    rows = table.play("button long\nwait 200")
+    assert rows.lines[0] == "self-test"
+    assert rows.lines[-2:] == ["fault-bus", "check-mode"]
+    assert table.play("button\nwait 30").lines == ["settings"]
+    assert table.play("button\nwait 30").named == ["ready"]
+
+
 @pytest.mark.parametrize("fault", FAULTS)
 def test_the_self_test_names_what_does_not_work(fault: Fault) -> None:
     said = [(row["line"], row["args"]) for row in self_test([fault]).cues("say")]

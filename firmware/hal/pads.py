@@ -14,6 +14,7 @@ from firmware.hal.coded import Badges, Rails, figure_reader
 from firmware.hal.contact import NOTHING, STANDING, STANDING_ON_RINGS, STUCK_S, Contacts, Finger, PadReading
 from firmware.hal.levels import STANDING_MOST_PF
 from firmware.hal.tended_chip import ChipState, TendedChip
+from firmware.terms import Fault, Part
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from firmware.hal.calibration import Calibration
     from firmware.hal.ports import FigureReader, GripReading
     from firmware.hal.wiring import ChipWiring, Wiring
-    from firmware.terms import Fault, Figure, Grip, Likelihood, Touch
+    from firmware.terms import Figure, Grip, Likelihood, Touch
 
 log = logging.getLogger(__name__)
 
@@ -162,8 +163,16 @@ class Pads:
         return [station.chip for station in self._stations]
 
     def faults(self) -> list[Fault]:
-        """Chips and pads that do not work now."""
-        return [fault for station in self._stations for fault in station.chip.faults()]
+        """Chips and pads that do not work now; the bus, where no chip does."""
+        faults = [fault for station in self._stations for fault in station.chip.faults()]
+        lost = [fault for fault in faults if fault.part is Part.CHIP]
+        return [self._bus_fault()] if 1 < len(lost) == len(self._stations) else faults
+
+    def _bus_fault(self) -> Fault:
+        """One reason of all, or what they share."""
+        reasons = list(dict.fromkeys(chip.lost_by for chip in self.chips))
+        why = reasons[0] if len(reasons) == 1 else f"check what they share, SDA, SCL, 3V3 and ground ({reasons[0]})"
+        return Fault(Part.BUS, "", f"none of the {len(self._stations)} MPR121 can be reached: {why}")
 
     def poll(self, now: float, *, closely: bool) -> PadReading:
         """Read what is due. `closely`: a contact is being made, measure every gripped field at every poll."""

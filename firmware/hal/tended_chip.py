@@ -122,6 +122,8 @@ class TendedChip:
         self._again_s = float("-inf")
         self._well_since_s = float("inf")
         self._over_currents_s: list[float] = []
+        self.lost_by = ""
+        """Why it was lost last, and what to check."""
         self._fault: Fault | None = None
         self._logged = ""
 
@@ -265,6 +267,7 @@ class TendedChip:
         self._again_s = now + self._pause_s
         self._well_since_s = now
         self._pause_s = min(2 * self._pause_s, LONGEST_PAUSE_S)
+        self.lost_by = str(error)
         self._report(f"{self.name} is lost ({', '.join(self.wiring.pads)} are dead): {error}")
         self._reopen_bus()
 

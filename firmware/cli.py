@@ -62,14 +62,14 @@ Settings are read from /etc/volcano.toml or ~/.config/volcano.toml; every key is
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit status: 0 well, 1 a comparison failed, 2 wrong input."""
     words = sys.argv[1:] if arguments is None else arguments
-    options = _parser(words).parse_args(words)
-    logging.basicConfig(
-        level=logging.DEBUG if options.verbose else logging.INFO,
-        format="%(name)s: %(levelname)s: %(message)s",
-        stream=sys.stderr,
-    )
-    command: Callable[[argparse.Namespace], int] = options.command
     try:
+        options = _parser(words).parse_args(words)
+        logging.basicConfig(
+            level=logging.DEBUG if options.verbose else logging.INFO,
+            format="%(name)s: %(levelname)s: %(message)s",
+            stream=sys.stderr,
+        )
+        command: Callable[[argparse.Namespace], int] = options.command
         return command(options)
     except VolcanoError as error:
         print(f"volcano: {error}", file=sys.stderr)

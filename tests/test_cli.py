@@ -247,6 +247,14 @@ def test_a_record_that_cannot_be_written_is_said_in_one_line(shell: Shell) -> No
 # --- the command itself
 
 
+def test_ctrl_c_is_no_error_even_while_commands_are_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("firmware.cli._add_other_commands", interrupt)
+    assert main(["check"]) == 130
+
+
 def test_help_and_version(shell: Shell) -> None:
     for arguments in (["--help"], ["console", "--help"], ["replay", "--help"], ["run", "--help"], ["play", "--help"]):
         with pytest.raises(SystemExit) as ended:

@@ -287,6 +287,20 @@ def test_after_the_self_test_every_contact_is_named_as_the_board_feels_it(volcan
     assert volcano.run(40).cues("say", line="fault-chip", args={"chip": 2})
 
 
+def test_a_board_without_its_bus_says_so_when_the_button_is_held_in_the_settings(volcano: Volcano) -> None:
+    volcano.mock.emulated_bus.inject(Disturbance.NACK)
+    volcano.mock.press(down=True)
+    volcano.loop.power_on()
+    volcano.run(4)
+    volcano.mock.press(down=False)
+    volcano.run(1)
+    assert volcano.loop.unit.mode is Mode.SETTINGS
+    volcano.press(3.2)
+    assert volcano.run(40).lines[-2:] == ["fault-bus", "check-mode"]
+    volcano.press(0.3)
+    assert volcano.loop.unit.mode is Mode.SETTINGS
+
+
 def test_a_weak_battery_is_noticed_at_power_on(volcano: Volcano) -> None:
     if WIRING.battery_low is None:
         pytest.fail("the usual wiring has a pin for the batteries")

@@ -9,13 +9,14 @@ from dataclasses import replace
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+import pytest
+
 from firmware.hal.backends import mock_hardware, real_hardware
+from firmware.hal.calibration import Calibration, CalibrationError
 from firmware.hal.wiring import load_wiring
 from firmware.terms import Figure, Grip, Symbol, Symbols, Touch
 
 if TYPE_CHECKING:
-    import pytest
-
     from firmware.hal.ports import Battery, PushButton, SymbolLights, TouchBoard
 
 FIELDS = tuple(tomllib.loads((files("firmware.game.insel") / "board.toml").read_text(encoding="utf-8"))["layout"])
@@ -121,7 +122,32 @@ def test_real_hardware_where_there_is_none_names_every_part_and_raises_nothing(
     assert not hardware.button.is_pressed()
     assert not hardware.battery.is_low()
     faults = [str(fault) for fault in hardware.faults()]
-    assert len([fault for fault in faults if "/dev/i2c-250 is missing: enable I2C" in fault]) == 3
+    assert len([fault for fault in faults if "/dev/i2c-250 is missing: enable I2C" in fault]) == 1  # not once a chip
     assert len([fault for fault in faults if "no GPIO chip of a Raspberry Pi header" in fault]) == 7
     hardware.close()
     hardware.close()
+
+
+def test_a_calibration_for_other_wires_opens_no_backend() -> None:
+    foreign = Calibration("now", absent=frozenset({"moon"}))
+    for open_hardware in (mock_hardware, real_hardware):
+        with pytest.raises(CalibrationError, match="knows a pad 'moon'"):
+            open_hardware(WIRING, Clock(), calibration=foreign)
+
+
+def test_hands_act_on_the_wires_as_they_are_soldered() -> None:
+    clock = Clock()
+    mapped = Calibration("now", places={"rock": (0x5A, 1), "explore": (0x5A, 0)})
+    for calibration, touch in ((None, Touch.EXPLORE), (mapped, Touch.ROCK)):
+        mock = mock_hardware(WIRING, clock, calibration=calibration, soldered=mapped.wired(WIRING))
+        mock.hands.place(Figure.BLACK, "ruin-e")
+        grips: list[Grip] = []
+        for poll in range(100):
+            clock.now += 0.02
+            if poll == 60:
+                mock.hands.grip(Figure.BLACK)
+                mock.hands.touch(Touch.ROCK)
+            if (grip := mock.hardware.poll(clock.now)) is not None:
+                grips.append(grip)
+        assert [(grip.field, grip.touch) for grip in grips] == [("ruin-e", touch)]
+        mock.close()

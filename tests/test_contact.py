@@ -84,6 +84,13 @@ def test_anything_else_makes_none(touches: tuple[Touch, ...], fields: dict[str, 
     assert Table().hold(2.0, *touches, **fields) == []
 
 
+def test_less_than_the_lightest_figure_s_grip_is_a_figure_that_stands_unseen() -> None:
+    table = Table()
+    table.contacts = Contacts(table.reader, least_pf=1.6)
+    assert table.hold(2.0, Touch.ROCK, beach=1.2) == []
+    assert len(table.hold(0.6, Touch.ROCK, beach=2.0)) == 1
+
+
 def test_holding_on_for_two_minutes_makes_one_grip() -> None:
     table = Table()
     assert len(table.hold(120.0, Touch.EXPLORE, beach=4.5)) == 1

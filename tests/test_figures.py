@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from firmware.hal.figures import CapacitorFigures, NoFigures
+from firmware.hal.figures import CapacitorFigures, NoFigures, least_grip_pf
 from firmware.hal.physics import series_pf
 from firmware.hal.ports import GripReading
 from firmware.identity import Identity, identify
@@ -137,3 +137,8 @@ def test_every_likelihood_is_positive_and_at_most_one(field: str, touch_pf: floa
 
 def test_figures_as_they_were_sold_say_nothing() -> None:
     assert NoFigures().likelihood(GripReading("far", 9.0)) == UNKNOWN
+
+
+def test_light_figures_that_stand_show_less_than_the_lightest_grip() -> None:
+    lightest = gripped(Figure.WHITE, "far", BATTERY_PF, stood=True).rise_pf
+    assert series_pf(6.8, 1.7) < least_grip_pf(CAPACITOR_PF) < 0.8 * lightest

@@ -5,7 +5,6 @@ One `GripTable` is one board with four players. Everything follows from its seed
 
 from __future__ import annotations
 
-import logging
 import random
 import tomllib
 from collections import Counter
@@ -78,7 +77,6 @@ class GripTable:
     """One board, four players, one condition."""
 
     def __init__(self, method: FigureMethod, condition: Condition, seed: int) -> None:
-        logging.getLogger("firmware").setLevel(logging.ERROR)  # dips and swarms are what is played here
         self.method, self.condition, self.seed = method, condition, seed
         self.random = random.Random(f"{method} {condition.name} {seed}")
         self.now = 0.0

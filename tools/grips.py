@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import logging
 import multiprocessing
 import os
 import sys
@@ -40,6 +41,7 @@ Cell = tuple[FigureMethod, str]
 
 def _work(task: tuple[Cell, int, int, float]) -> tuple[Cell, Tally]:
     (method, name), seed, grips, haunt_s = task
+    logging.getLogger("firmware").setLevel(logging.ERROR)  # dips and swarms are what is played here
     table = GripTable(method, condition(name), seed)
     return (method, name), table.haunt(haunt_s) if haunt_s else table.grips(grips)
 

@@ -152,6 +152,11 @@ def _only(figure: Figure | None, doubt: float) -> Likelihood:
     return white, red, green, black
 
 
+def feet_pf(wiring: Wiring, calibration: Calibration | None = None) -> dict[Figure, float]:
+    """The figures' capacitors as the wiring file says, or as `calibration` has measured them."""
+    return dict(wiring.capacitor_pf) | dict(calibration.figures if calibration else {})
+
+
 def figure_reader(wiring: Wiring, calibration: Calibration | None = None) -> FigureReader:
     """The reader that `wiring` asks for, with the figures' feet as `calibration` has measured them."""
     match wiring.figure_method:
@@ -162,6 +167,7 @@ def figure_reader(wiring: Wiring, calibration: Calibration | None = None) -> Fig
         case FigureMethod.NOTHING:
             return NoFigures()
         case FigureMethod.CAPACITOR:
-            feet_pf = dict(wiring.capacitor_pf) | dict(calibration.figures if calibration else {})
             grounding = [chip for chip in wiring.chips if len(chip.touches) == len(TOUCHES)]
-            return CapacitorFigures(feet_pf, frozenset(field for chip in grounding for field in chip.fields))
+            return CapacitorFigures(
+                feet_pf(wiring, calibration), frozenset(field for chip in grounding for field in chip.fields)
+            )

@@ -285,9 +285,11 @@ def _line(samples: list[tuple[float, float]], noise_pf: float) -> tuple[float, f
 class Contacts:
     """Finds grips in the readings of successive polls."""
 
-    def __init__(self, reader: FigureReader, standing: Standing = STANDING) -> None:
+    def __init__(self, reader: FigureReader, standing: Standing = STANDING, least_pf: float = RAISED_PF) -> None:
         self._reader = reader
         self._standing = standing
+        self._least_pf = least_pf
+        """Less than this is no grip, but a figure that stands unseen, or crosstalk of the Touch field."""
         self._raised: dict[str, _Raised] = {}
         self._touched_since_s: dict[Touch, float] = {}
         self._released_s: float | None = None
@@ -330,6 +332,8 @@ class Contacts:
         seen_counts = _noise_counts(self._samples, idle_pf)
         settled = _settled(self._samples, idle_pf, max(seen_counts or 0.0, self._noise_counts), fresh=self._fresh)
         if settled is None:
+            return None
+        if settled.rise_pf < self._least_pf:
             return None
         if seen_counts is not None:
             self._noise_counts += LEARNING * (min(seen_counts, MOST_NOISE_COUNTS) - self._noise_counts)

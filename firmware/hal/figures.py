@@ -62,6 +62,12 @@ HAND_PF = 200.0
 STANDING_PF = 1.7
 """A figure's metal to its surroundings when nobody holds it; estimate."""
 
+TOUCHED_PF = 60.0
+LEAST_GRIP = 0.7
+"""What is behind a head at least while a Touch field is touched, and the share of the lightest figure's rise then that
+is still a grip: with 3.3 pF it is 1.4 pF, more than white and red show that merely stand.
+"""
+
 SPREAD = 0.05
 """Standard deviation as a share: parts of 5 %, and what lies between two steps."""
 
@@ -218,6 +224,15 @@ def _density(reading: GripReading, capacitor_pf: float, to_ground_pf: float) -> 
 
 def _series(one_pf: float, other_pf: float) -> float:
     return one_pf * other_pf / (one_pf + other_pf)
+
+
+def least_grip_pf(capacitor_pf: Mapping[Figure, float]) -> float:
+    """The rise from which a hand holds the lightest figure; less is one that was set down and merely stands.
+
+    With a Touch field touched there are 60 pF behind its head at least.
+    """
+    lightest_pf = min(capacitor_pf.values())
+    return LEAST_GRIP * (_series(lightest_pf, TOUCHED_PF + STANDING_PF) - _series(lightest_pf, STANDING_PF))
 
 
 class NoFigures:

@@ -42,7 +42,8 @@ believed when it is there still after so long: what a hand does the chip calls a
 """
 
 DRIFT_SHARE = 0.25
-"""Share of a small change that one measurement moves the idle level by."""
+FOLLOW_S = 0.5
+"""Share of a small change that one measurement moves the idle level by, no more often than this."""
 
 SAG = 0.003
 MOST_SAG = 0.1
@@ -122,6 +123,7 @@ class Levels:
         self._empty_pf: dict[int, float] = {}
         """The stored level of each calibrated electrode with nothing on the board."""
         self._doubted: dict[int, tuple[float, float]] = {}
+        self._followed_s: dict[int, float] = {}
         self._sagging_since_s = math.inf
         self._sagged = False
         self._began_s = math.inf
@@ -313,7 +315,9 @@ class Levels:
                 return
         self._doubted.pop(electrode, None)
         if abs(change_pf) <= drift_pf:
-            self.idle_pf[electrode] += DRIFT_SHARE * change_pf
+            if now - self._followed_s.get(electrode, -math.inf) >= FOLLOW_S:  # else a hand that closes slowly is drift
+                self._followed_s[electrode] = now
+                self.idle_pf[electrode] += DRIFT_SHARE * change_pf
         else:
             self.idle_pf[electrode] = level_pf
 

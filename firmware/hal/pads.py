@@ -10,10 +10,12 @@ import logging
 import math
 from typing import TYPE_CHECKING
 
-from firmware.hal.coded import Badges, Rails, figure_reader
-from firmware.hal.contact import NOTHING, STANDING, STANDING_ON_RINGS, STUCK_S, Contacts, Finger, PadReading
+from firmware.hal.coded import Badges, Rails, feet_pf, figure_reader
+from firmware.hal.contact import NOTHING, RAISED_PF, STANDING, STANDING_ON_RINGS, STUCK_S, Contacts, Finger, PadReading
+from firmware.hal.figures import least_grip_pf
 from firmware.hal.levels import STANDING_MOST_PF
 from firmware.hal.tended_chip import ChipState, TendedChip
+from firmware.hal.wiring import FigureMethod
 from firmware.terms import Fault, Part
 
 if TYPE_CHECKING:
@@ -361,7 +363,10 @@ class Mpr121Board:
         """Where the pads are, by the calibration's map."""
         self.pads = Pads(self.wiring, self._bus, self._reopen_bus, calibration)
         self._noting = _Noting(figure_reader(self.wiring, calibration))
-        self._contacts = Contacts(self._noting, STANDING_ON_RINGS if self.wiring.rail_chip else STANDING)
+        capacitors = self.wiring.figure_method is FigureMethod.CAPACITOR
+        least_pf = least_grip_pf(feet_pf(self.wiring, calibration)) if capacitors else RAISED_PF
+        standing = STANDING_ON_RINGS if self.wiring.rail_chip else STANDING
+        self._contacts = Contacts(self._noting, standing, least_pf)
 
     @property
     def reading(self) -> GripReading | None:

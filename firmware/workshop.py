@@ -304,7 +304,8 @@ class Bench:
 
     def running(self) -> bool:
         """Whether the service runs."""
-        return self.around.ask(("systemctl", "is-active", SERVICE)) in ("active", "activating", "reloading")
+        words = ("systemctl", "show", "--property=ActiveState", "--value", SERVICE)  # is-active fails for "activating"
+        return self.around.ask(words) in ("active", "activating", "reloading")
 
     @cached_property
     def hardware(self) -> Hardware:

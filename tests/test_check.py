@@ -33,6 +33,7 @@ from firmware.hal.emulated_bus import Disturbance
 from firmware.hal.emulated_pins import PinsInMemory
 from firmware.hal.ports import PinError
 from firmware.terms import FIGURES, UNKNOWN, Fault, Figure, Part, Symbol, Touch, VolcanoError
+from firmware.workshop import ask
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -298,6 +299,22 @@ def test_while_the_service_runs_one_line_says_what_to_type(place: Workplace, sta
     assert place.mock is None, "nothing was opened"
 
 
+SYSTEMCTL = """#!/bin/sh
+echo activating
+[ "$1" = show ] || exit 3  # as systemctl is-active does in every state but active
+"""
+
+
+def test_a_service_that_is_starting_is_seen(place: Workplace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "systemctl"
+    program.write_text(SYSTEMCTL, encoding="utf-8")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    place.around = replace(place.around, ask=ask)
+    with pytest.raises(VolcanoError, match="sudo systemctl stop volcano"):
+        check(place)
+
+
 def test_the_emulated_board_does_not_care(place: Workplace) -> None:
     place.answers["systemctl"] = "active"
     assert check(place, "--mock") == 0
@@ -330,6 +347,13 @@ def test_what_is_told_as_a_fault_is_not_told_again(place: Workplace, caplog: pyt
     broken(place, lambda mock: mock.emulated_bus.inject(Disturbance.NACK, address=COAST_CHIP))
     assert place.screen.text.count("'coast' at 0x5B is lost") == 1
     assert caplog.messages == [], "and not in the midst of the table"
+
+
+def test_a_bus_without_chips_is_one_fault(place: Workplace) -> None:
+    (fault,) = broken(place, lambda mock: mock.emulated_bus.inject(Disturbance.NACK))
+    assert fault.startswith("none of the 3 MPR121 can be reached: check what they share, SDA, SCL, 3V3 and ground")
+    assert "0 of 3 chips answer" in has("bus", place)
+    assert "is lost" not in place.screen.text
 
 
 # --- the table

@@ -92,6 +92,7 @@ def _check(options: argparse.Namespace, bench: Bench, notes: list[str]) -> int:
         _watch(options.seconds, bench, inspector)
     inspector.look_again()
     told = [finding.text for finding in found.findings]
+    told += [fault.text for chip in bench.hardware.touch.pads.chips for fault in chip.faults()]  # the bus tells of all
     found.noticed = [line for line in notes if line not in told]
     if options.json:
         bench.terminal.write(json.dumps(as_json(bench, found), ensure_ascii=False) + "\n")

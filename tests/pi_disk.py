@@ -98,11 +98,12 @@ class Disk(Card):
         run("mount", "-o", options, self._loop, self.root)
 
     def _unmount(self) -> None:
+        """Only when the loop device is gone has everybody inside let go, and is everything on the disk."""
         if self._loop:
-            wait_for(
-                lambda: subprocess.run(["umount", self.root], check=False, capture_output=True).returncode == 0, "busy"
-            )
+            command = ["umount", str(self.root)]
+            wait_for(lambda: subprocess.run(command, check=False, capture_output=True).returncode == 0, "it is busy")
             run("losetup", "--detach", self._loop)
+            wait_for(lambda: not run("losetup", "--associated", self.image), "it is in use")
             self._loop = ""
 
     def _nspawn(self, *more: str) -> list[str]:

@@ -17,7 +17,7 @@ import pytest
 from playroom import BOARD
 
 from firmware.cli import main
-from firmware.hal.calibration import Calibration, save_calibration
+from firmware.hal.calibration import Calibration, earlier, save_calibration
 from firmware.hal.wiring import OWN_WIRING, RAIL_CODES, FigureMethod, Wiring, load_wiring
 from firmware.owner.figure_foot import FOOT_MM, draw_foot, seen_pf
 from firmware.owner.pad_board import EDGE_MM, PAD_MM, WIDTH_MM, WINDOW_MM, PadBoard, german_name
@@ -444,6 +444,12 @@ def test_the_wires_are_drawn_as_a_calibration_has_found_them(
     command = ["wiring", "--calibration", str(path), "--output", str(folder)]
     assert main(command) == 2
     assert capsys.readouterr().err == f"volcano: {path}: there is no calibration; volcano calibrate makes one\n"
+    path.write_text("{}", encoding="utf-8")
+    save_calibration(earlier(path), Calibration("2026-01-01T00:00:00"))
+    assert main(command) == 2
+    assert f"{path}: is no calibration or a damaged one" in capsys.readouterr().err
+    assert path.read_text(encoding="utf-8") == "{}", "drawing moves no file"
+    path.unlink()
     places = {"ruin-w": (0x5B, 11), "fire": (0x5D, 0)}
     absent = frozenset({"statue-n", "three"})
     save_calibration(path, Calibration("2026-01-02T03:04:05", places=places, absent=absent))

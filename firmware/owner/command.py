@@ -123,11 +123,12 @@ def _wiring(options: argparse.Namespace) -> int:
 
 
 def _mapped(wiring: Wiring, path: Path) -> Wiring:
-    from firmware.hal.calibration import load_calibration  # noqa: PLC0415 - hardware is drawn by one command only
+    from firmware.hal.calibration import read_calibration  # noqa: PLC0415 - hardware is drawn by one command only
 
-    calibration = load_calibration(path)
-    if calibration is None:
-        raise OwnerError(f"{path}: there is no calibration; volcano calibrate makes one")
+    try:
+        calibration = read_calibration(path)  # exactly this one, and a damaged one stays where it is
+    except FileNotFoundError as error:
+        raise OwnerError(f"{path}: there is no calibration; volcano calibrate makes one") from error
     return calibration.wired(wiring)
 
 

@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from firmware import cli
+from firmware import cli, start
 from firmware.hal import backends
 from firmware.loop import Loop
 
@@ -94,7 +94,7 @@ def main() -> int:
 
     backends.mock_hardware = mock_hardware
     Loop.__init__ = loop  # type: ignore[method-assign]
-    cli._Setting = partial(cli._Setting, speed=SPEED)  # type: ignore[misc, assignment]
+    start.Setting = partial(start.Setting, speed=SPEED)  # type: ignore[misc, assignment]
     return cli.main(sys.argv[1:])
 
 

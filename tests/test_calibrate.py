@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 from workplace import DATE, WIRING, Workplace
 
-from firmware import cli
+from firmware import start
 from firmware.calibrate.command import add_calibrate_command
 from firmware.calibrate.lesson import CLEAR_S
 from firmware.check.command import add_check_command
@@ -620,9 +620,9 @@ def test_a_folder_that_may_not_be_read_is_told(place: Workplace, monkeypatch: py
 # --- at the start of the volcano
 
 
-def setting(folder: Path, *, forgiving: bool = False) -> cli._Setting:
+def setting(folder: Path, *, forgiving: bool = False) -> start.Setting:
     options = argparse.Namespace(config=None, state_dir=folder, language=None, seed=1)
-    return cli._Setting(options, forgiving=forgiving)
+    return start.Setting(options, forgiving=forgiving)
 
 
 @pytest.fixture

@@ -58,6 +58,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "service": ("terms", "config", "game.kernel", "game.registry", "hal.wiring"),
     "owner": (*GAME, "game", "owner", "hal.calibration", "hal.wiring", "page.drawing"),  # wires and island are drawn
     "balance": ("terms", "catalogue", "console", "game.insel", "game.registry", "balance"),
+    "start": ("",),
     "cli": ("",),
 }
 """Module or folder -> what of the firmware it may know; the longest name that fits decides."""
@@ -76,7 +77,7 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
     "starlette": ("page.server",),
     "uvicorn": ("page.server",),
     "asyncio": ("page.server",),
-    "time": ("loop", "cli"),
+    "time": ("loop", "start", "cli"),
     "random": (),
     "secrets": (),
     "datetime": (),

@@ -8,7 +8,6 @@ from __future__ import annotations
 import logging
 import os
 import select
-import shutil
 import signal
 import subprocess
 import sys
@@ -90,8 +89,11 @@ class ProcessTerminal:
     @property
     def size(self) -> tuple[int, int]:
         """Columns and lines, as the window is now; 80 and 24 where nobody says."""
-        columns, lines = shutil.get_terminal_size()
-        return columns, lines
+        try:
+            columns, lines = os.get_terminal_size()
+        except OSError:
+            columns = lines = 0
+        return columns or 80, lines or 24
 
     @contextmanager
     def unbuffered(self) -> Iterator[None]:

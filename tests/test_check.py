@@ -651,7 +651,7 @@ with terminal.unbuffered():
 def test_a_terminal_gives_its_keys_one_by_one() -> None:
     master, slave = os.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 100, 0, 0))
-    environment = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+    environment = {name: value for name, value in os.environ.items() if name not in {"NO_COLOR", "COLUMNS", "LINES"}}
     child = subprocess.Popen([sys.executable, "-c", KEYS], stdin=slave, stdout=slave, env=environment)
     os.close(slave)
     shown = b""

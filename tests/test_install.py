@@ -217,4 +217,5 @@ def test_a_card_is_installed_upgraded_and_cleared(tmp_path: Path, suite: str) ->
     kept = {"/boot/firmware/config.txt.before-volcano", "/etc/modules-load.d", "/etc/udev/rules.d"}
     assert set(left) <= kept | {"/etc/systemd/system/sysinit.target.wants"}
     assert not card.path("/usr/local/sbin/volcano-update").is_symlink()
+    assert not card.path("/usr/local/bin/volcano").is_symlink()
     assert "volcano" not in accounts(card)

@@ -27,7 +27,7 @@ from firmware.hal.calibration import (
     read_calibration,
     save_calibration,
 )
-from firmware.hal.mpr121 import Charge
+from firmware.hal.mpr121_config import Charge
 from firmware.hal.wiring import load_wiring
 from firmware.terms import FIGURES, Figure, Touch
 

@@ -56,7 +56,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "check": ("terms", "config", "identity", "game.registry", "hal", "audio", "workshop", "check"),
     "calibrate": ("terms", "config", "unit_script", "hal", "workshop", "check.command", "calibrate"),
     "service": ("terms", "config", "game.kernel", "game.registry", "hal.wiring"),
-    "owner": (*GAME, "game", "owner", "hal.calibration", "hal.wiring", "page.drawing"),  # wires and island are drawn
+    # the owner's wires and island are drawn
+    "owner": (*GAME, "game", "owner", "hal.calibration", "hal.registers", "hal.wiring", "page.drawing"),
     "balance": ("terms", "catalogue", "console", "game.insel", "game.registry", "balance"),
     "start": ("",),
     "cli": ("",),

@@ -13,7 +13,8 @@ import pytest
 from firmware.hal.bus import CountingBus, Transaction
 from firmware.hal.emulated_bus import Disturbance, EmulatedBus
 from firmware.hal.emulator import Chip
-from firmware.hal.mpr121 import Charge, Mpr121, Mpr121Config, Snapshot
+from firmware.hal.mpr121 import Mpr121, Snapshot
+from firmware.hal.mpr121_config import Charge, Mpr121Config
 from firmware.hal.ports import BusError
 
 ADDRESS = 0x5A

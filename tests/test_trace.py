@@ -16,7 +16,8 @@ from table import TITLE
 from firmware.hal import registers as reg
 from firmware.hal.backends import MockHardware, mock_hardware
 from firmware.hal.emulated_bus import Disturbance
-from firmware.hal.mpr121 import Mpr121, Mpr121Config
+from firmware.hal.mpr121 import Mpr121
+from firmware.hal.mpr121_config import Mpr121Config
 from firmware.hal.ports import BusError
 from firmware.hal.trace import MEASURED, SETUP_EVERY_S, TraceBus, TraceError, TraceRecorder, read_trace, replay
 from firmware.hal.wiring import load_wiring

@@ -13,7 +13,8 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from firmware.hal import registers as reg
-from firmware.hal.mpr121 import Charge, Snapshot
+from firmware.hal.mpr121 import Snapshot
+from firmware.hal.mpr121_config import Charge
 from firmware.hal.wiring import HIGHEST_ADDRESS, LOWEST_ADDRESS
 
 if TYPE_CHECKING:

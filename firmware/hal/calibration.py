@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from firmware.config import ConfigError, Table
 from firmware.disk import free_name, read_file, replace_file
-from firmware.hal.mpr121 import ELECTRODES, Charge
-from firmware.hal.registers import CHANNELS
+from firmware.hal.mpr121_config import Charge
+from firmware.hal.registers import CHANNELS, ELECTRODES
 from firmware.hal.wiring import HIGHEST_ADDRESS, LOWEST_ADDRESS, SMALLEST_STEP, ChipWiring
 from firmware.terms import FIGURES, Figure, VolcanoError
 

@@ -38,7 +38,6 @@ from firmware.hal.emulated_gpio import JOINED, Gpio
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-ELECTRODES = 12
 _FFI_SAMPLES = (6, 10, 18, 34)
 _SFI_SCANS = (4, 6, 10, 18)
 POWER_ON_RESET_VOLTS = 1.15
@@ -76,7 +75,7 @@ class Chip:
         self._seed = seed
         self._at_rest: dict[int, float] = {}
         """What each channel reads while its pad and the supply are at rest, without noise, plus a half."""
-        self._electrodes = [Ramps() for _ in range(ELECTRODES)]
+        self._electrodes = [Ramps() for _ in range(reg.ELECTRODES)]
         self._registers = bytearray(256)
         self._gpio = Gpio(self._registers)
         self._charge_registers = ChargeRegisters(self._registers)
@@ -93,7 +92,7 @@ class Chip:
 
         0 pF is a torn-off pad, infinite a short to ground (at once only).
         """
-        if not 0 <= electrode < ELECTRODES:
+        if not 0 <= electrode < reg.ELECTRODES:
             raise ValueError(f"electrode must be 0..11, is {electrode}")
         if not picofarad >= 0.0 or (over_s > 0.0 and math.isinf(picofarad)):
             raise ValueError(f"electrode {electrode} must have 0 pF or more, not {picofarad} over {over_s} s")
@@ -282,7 +281,7 @@ class Chip:
             self._trip()
             return
         ecr = self._registers[reg.ECR]
-        numbers = list(range(min(ecr & 0x0F, ELECTRODES)))
+        numbers = list(range(min(ecr & 0x0F, reg.ELECTRODES)))
         if ecr & 0x30:
             numbers.append(reg.PROX)
         if any(channel is not None and channel.touched for channel in self._channels):

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 
 from firmware.hal.calibration import Calibration, CalibrationError, ChipCalibration, PadCalibration
 from firmware.hal.levels import usual_touch_pf
-from firmware.hal.mpr121 import ELECTRODES, Mpr121
+from firmware.hal.mpr121 import Mpr121
 from firmware.hal.ports import BusError
+from firmware.hal.registers import ELECTRODES
 from firmware.hal.wiring import HIGHEST_ADDRESS, LOWEST_ADDRESS
 from firmware.terms import Fault, Part
 

@@ -60,6 +60,8 @@ PWM: Final = 0x81
 SOFT_RESET_KEY: Final = 0x63
 OVCF: Final = 0x80
 
+ELECTRODES: Final = 12
+"""ELE0-11."""
 CHANNELS: Final = 13
 """ELE0-11 and ELEPROX."""
 PROX: Final = 12

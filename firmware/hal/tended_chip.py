@@ -13,7 +13,8 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from firmware.hal.levels import DRIFT_PF, FITTING, STANDING_MOST_PF, Levels
-from firmware.hal.mpr121 import Mpr121, Mpr121Config
+from firmware.hal.mpr121 import Mpr121
+from firmware.hal.mpr121_config import Mpr121Config
 from firmware.hal.ports import BusError
 from firmware.hal.wiring import LOWEST_ADDRESS
 from firmware.terms import Fault, Part

@@ -18,7 +18,8 @@ from firmware.disk import read_file
 from firmware.hal import registers as reg
 from firmware.hal.bus import EREMOTEIO, bus_error
 from firmware.hal.pads import Mpr121Board
-from firmware.hal.wiring import ELECTRODES, ChipWiring, FigureMethod, Rail
+from firmware.hal.registers import ELECTRODES
+from firmware.hal.wiring import ChipWiring, FigureMethod, Rail
 from firmware.terms import FIGURES, Figure, Touch, VolcanoError
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from firmware.config import read_table
+from firmware.hal.registers import ELECTRODES
 from firmware.terms import FIGURES, SYMBOLS, TOUCHES, Figure, Symbol, Touch
 
 if TYPE_CHECKING:
@@ -21,9 +22,6 @@ OWN_WIRING = Path(__file__).with_name("wiring.toml")
 LOWEST_ADDRESS = 0x5A
 HIGHEST_ADDRESS = 0x5D
 """ADDR to VSS, VDD, SDA or SCL (MPR121 data sheet, 4.1): four chips on a bus at most."""
-
-ELECTRODES = 12
-"""ELE0 to ELE11 (MPR121 data sheet, 2)."""
 
 HIGHEST_PIN = 27
 """BCM 0 to 27 are on the 40-pin header."""

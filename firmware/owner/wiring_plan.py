@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from firmware.hal.wiring import ELECTRODES, LOWEST_ADDRESS
+from firmware.hal.registers import ELECTRODES
+from firmware.hal.wiring import LOWEST_ADDRESS
 from firmware.owner.paper import A4_MM, CHIP_STYLES, Paper
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""A pad's capacitance in virtual time, and what the MPR121 makes of its readings (touch, baseline).
+"""What the emulated MPR121 makes of a channel's readings: touch and baseline.
 
 Sources: data sheet Rev. 4, 5.6 and 5.7; AN3891 (baseline); AN3892 (touch and debounce).
 """
@@ -8,39 +8,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from enum import Enum
-from functools import cache
-from statistics import NormalDist
+from typing import Self
 
-BARE_PIN_PF = 10.0
-"""An electrode with nothing wired to it; a pin has up to 15 pF (data sheet, electrical characteristics)."""
-
-
-class Ramps:
-    """A physical value in virtual time, as linear ramps: a pad's capacitance to ground with wire and pin, or VDD."""
-
-    __slots__ = ("_ramps", "settled_us")
-
-    def __init__(self, value: float = BARE_PIN_PF) -> None:
-        self._ramps: list[tuple[int, int, float, float]] = [(0, 0, value, value)]
-        self.settled_us = 0
-        """From here on the value is constant."""
-
-    def set(self, now_us: int, value: float, over_us: int, forget_before_us: int) -> None:
-        """Move from the present value to `value` within `over_us`; nobody asks for times before the last."""
-        ramps = self._ramps
-        while len(ramps) > 1 and ramps[1][0] <= forget_before_us:
-            del ramps[0]
-        ramps.append((now_us, now_us + over_us, self.at(now_us), value))
-        self.settled_us = now_us + over_us
-
-    def at(self, time_us: int) -> float:
-        """The value at `time_us`; an infinite capacitance is a short circuit."""
-        for begin, end, first, last in reversed(self._ramps):
-            if time_us >= end:
-                return last
-            if time_us >= begin:
-                return first + (last - first) * (time_us - begin) / (end - begin)
-        return self._ramps[0][2]
+from firmware.hal import registers as reg
 
 
 class Regime(Enum):
@@ -74,6 +44,23 @@ class ChannelSettings:
     falling: BaselineFilter
     touched: BaselineFilter
     tracking: bool
+
+    @classmethod
+    def of(cls, registers: bytearray, channel: int) -> Self:
+        """As the chip's registers stand now."""
+        base = reg.MHD_PROX if channel == reg.PROX else reg.MHDR
+        touch, release = registers[reg.TOUCH_THRESHOLD + 2 * channel :][:2]
+        debounce = registers[reg.DEBOUNCE]
+        return cls(
+            touch_threshold=touch,
+            release_threshold=release,
+            debounce_touch=debounce & 7,
+            debounce_release=debounce >> 4 & 7,
+            rising=BaselineFilter(*registers[base : base + 4]),
+            falling=BaselineFilter(*registers[base + 4 : base + 8]),
+            touched=BaselineFilter(0, *registers[base + 8 : base + 11]),
+            tracking=registers[reg.ECR] >> 6 != 1,
+        )
 
 
 class Channel:
@@ -227,24 +214,3 @@ class Channel:
         if self._count > filter_.ncl:
             self._count = 0
             self.baseline += int(math.copysign(min(filter_.nhd, abs(away)), away))
-
-
-NOISE_STEPS = 1 << 14
-
-
-@cache
-def _normal() -> list[float]:
-    """Standard normal values in an order that a generator of full period gives, twice over so that it can be cut."""
-    spread = NormalDist()
-    step, values = 0, []
-    for _ in range(NOISE_STEPS):
-        step = (step * 0x2C5D + 0x1B3B) % NOISE_STEPS
-        mixed = (step ^ step >> 7) * 0x1F35 % NOISE_STEPS
-        values.append(spread.inv_cdf((mixed + 0.5) / NOISE_STEPS))
-    return values * 2
-
-
-def gauss(seed: int, channel: int, update: int, updates: int = 1) -> list[float]:
-    """Standard normal noise of some updates of one channel, the same on every machine; at most `NOISE_STEPS`."""
-    first = (seed * 0x9E3779B1 + channel * 0x85EBCA6B >> 3) + update & NOISE_STEPS - 1
-    return _normal()[first : first + updates]

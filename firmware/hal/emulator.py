@@ -31,15 +31,15 @@ import math
 from typing import TYPE_CHECKING, Final
 
 from firmware.hal import registers as reg
-from firmware.hal.emulated_channel import NOISE_STEPS, BaselineFilter, Channel, ChannelSettings, Ramps, gauss
-from firmware.hal.emulated_charge import ChargeRegisters, Found, charge_time_us, counts
-from firmware.hal.emulated_gpio import JOINED, Gpio
+from firmware.hal.emulated_channel import Channel, ChannelSettings
+from firmware.hal.emulated_front_end import FrontEnd
+from firmware.hal.emulated_gpio import Gpio
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_FFI_SAMPLES = (6, 10, 18, 34)
-_SFI_SCANS = (4, 6, 10, 18)
+    from firmware.hal.emulated_charge import Found
+
 POWER_ON_RESET_VOLTS = 1.15
 """Falling VDD resets the chip (data sheet, electrical characteristics: 0.88 to 1.42 V, typically 1.15 V)."""
 _RUN_BITS: Final = 0x3F
@@ -70,19 +70,12 @@ class Chip:
     ) -> None:
         self._clock = clock
         self.pointer_survives_stop = pointer_survives_stop
-        self._vdd = Ramps(vdd)
-        self.noise_counts = noise_counts
-        self._seed = seed
-        self._at_rest: dict[int, float] = {}
-        """What each channel reads while its pad and the supply are at rest, without noise, plus a half."""
-        self._electrodes = [Ramps() for _ in range(reg.ELECTRODES)]
         self._registers = bytearray(256)
         self._gpio = Gpio(self._registers)
-        self._charge_registers = ChargeRegisters(self._registers)
+        self._front_end = FrontEnd(self._registers, vdd, noise_counts, seed)
         self.powered = True
         """Whether the supply is high enough to answer."""
         self._rext_fault = False
-        self._updates_ever = 0
         self.power_on_reset()
 
     # --- the physical side
@@ -98,15 +91,14 @@ class Chip:
             raise ValueError(f"electrode {electrode} must have 0 pF or more, not {picofarad} over {over_s} s")
         self._catch_up()
         now_us = self._now_us()
-        self._electrodes[electrode].set(now_us, picofarad, round(over_s * 1e6), min(now_us, self._window_us()))
+        self._front_end.set_pf(electrode, picofarad, now_us, round(over_s * 1e6), self._window_us(now_us))
         for channel in (electrode, reg.PROX):
-            self._at_rest.pop(channel, None)
             if self._channels[channel] is not None:
                 self._busy.add(channel)
 
     def pf(self, electrode: int) -> float:
         """Capacitance of an electrode now, in picofarads."""
-        return self._electrodes[electrode].at(self._now_us())
+        return self._front_end.pf(electrode, self._now_us())
 
     def set_vdd(self, volts: float, over_s: float = 0.0) -> None:
         """Let the supply go to `volts` in `over_s` virtual seconds; below 1.15 V the chip is reset and silent.
@@ -115,8 +107,7 @@ class Chip:
         """
         self._catch_up()
         now_us = self._now_us()
-        self._vdd.set(now_us, volts, round(over_s * 1e6), min(now_us, self._window_us()))
-        self._at_rest.clear()
+        self._front_end.set_vdd(volts, now_us, round(over_s * 1e6), self._window_us(now_us))
         self._busy.update(number for number, channel in enumerate(self._channels) if channel is not None)
         self.powered = volts >= POWER_ON_RESET_VOLTS
         if not self.powered:
@@ -125,7 +116,7 @@ class Chip:
     @property
     def vdd(self) -> float:
         """The supply now, in volts."""
-        return self._vdd.at(self._now_us())
+        return self._front_end.vdd.at(self._now_us())
 
     def power_on_reset(self) -> None:
         """The supply fell below 1.15 V and came back: every register as after power-on; the pads stay as they are."""
@@ -195,8 +186,8 @@ class Chip:
         self._registers[reg.AFE2] = 0x24
         self._irq = False
         self._running = False
-        self._run_us = self._done = self._period_us = self._scan_us = self._scans = 0
-        self._charges = [(0, 0)] * reg.CHANNELS
+        self._done = 0
+        self._front_end.reset()
         self._found: dict[int, Found] | None = None
         self._channels: list[Channel | None] = [None] * reg.CHANNELS
         self._baselines = [0] * reg.CHANNELS
@@ -253,13 +244,13 @@ class Chip:
         elif value != before:
             for number, channel in enumerate(self._channels):
                 if channel is not None:
-                    channel.settings = self._settings(number)
+                    channel.settings = ChannelSettings.of(registers, number)
                     self._busy.add(number)
         self._publish_pins()
 
     def _leave_run(self) -> None:
         if self._running:
-            self._updates_ever += self._done
+            self._front_end.leave_run(self._done)
             for number, channel in enumerate(self._channels):
                 if channel is not None:
                     self._baselines[number] = channel.baseline
@@ -287,85 +278,28 @@ class Chip:
         if any(channel is not None and channel.touched for channel in self._channels):
             self._irq = True  # the status is cleared
         self._running = True
-        self._run_us = self._now_us()
         self._done = 0
         self._channels = [
-            Channel(self._settings(number), self._baselines[number]) if number in numbers else None
+            Channel(ChannelSettings.of(self._registers, number), self._baselines[number]) if number in numbers else None
             for number in range(reg.CHANNELS)
         ]
         self._busy = set(numbers)
-        self._at_rest.clear()
-        self._charges = [self._charge_registers.in_force(number) for number in range(reg.CHANNELS)]
-        self._found = {number: self._search(number, self._run_us) for number in numbers} if auto_config else None
-        for number, found in (self._found or {}).items():
-            self._charges[number] = (found.cdc, found.cdt)
-        self._pace(numbers)
-
-    def _pace(self, numbers: list[int]) -> None:
-        """Times of scans and updates: a scan that takes longer than ESI replaces it (5.8)."""
-        afe1, afe2 = self._registers[reg.AFE1], self._registers[reg.AFE2]
-        busy_us = sum(2 * charge_time_us(self._charges[number][1]) for number in numbers) * _FFI_SAMPLES[afe1 >> 6]
-        self._scan_us = max(1000 << (afe2 & 7), round(busy_us))
-        self._scans = _SFI_SCANS[afe2 >> 3 & 3]
-        self._period_us = self._scan_us * self._scans
-
-    def _settings(self, number: int) -> ChannelSettings:
-        registers = self._registers
-        base = reg.MHD_PROX if number == reg.PROX else reg.MHDR
-        touch, release = registers[reg.TOUCH_THRESHOLD + 2 * number :][:2]
-        debounce = registers[reg.DEBOUNCE]
-        return ChannelSettings(
-            touch_threshold=touch,
-            release_threshold=release,
-            debounce_touch=debounce & 7,
-            debounce_release=debounce >> 4 & 7,
-            rising=BaselineFilter(*registers[base : base + 4]),
-            falling=BaselineFilter(*registers[base + 4 : base + 8]),
-            touched=BaselineFilter(0, *registers[base + 8 : base + 11]),
-            tracking=registers[reg.ECR] >> 6 != 1,
-        )
+        self._found = self._front_end.enter_run(self._now_us(), numbers, auto_config=auto_config)
 
     # --- measuring
 
     def _now_us(self) -> int:
         return int(self._clock() * 1e6 + 0.5)
 
-    def _window_us(self) -> int:
+    def _window_us(self, now_us: int) -> int:
         """When the update that is being measured began; before that nobody looks at the pads again."""
-        return self._run_us + self._done * self._period_us if self._running else self._now_us()
-
-    def _pf(self, number: int, time_us: int) -> float:
-        if number < reg.PROX:
-            return self._electrodes[number].at(time_us)
-        joined = JOINED[self._registers[reg.ECR] >> 4 & 3]
-        return sum(electrode.at(time_us) for electrode in self._electrodes[:joined])
-
-    def _settled_us(self, number: int) -> int:
-        if number < reg.PROX:
-            return max(self._electrodes[number].settled_us, self._vdd.settled_us)
-        joined = JOINED[self._registers[reg.ECR] >> 4 & 3]
-        return max(self._vdd.settled_us, *(electrode.settled_us for electrode in self._electrodes[:joined]))
-
-    def _counts(self, number: int, time_us: int) -> float:
-        return counts(*self._charges[number], self._pf(number, time_us), self._vdd.at(time_us))
-
-    def _filtered(self, number: int, update: int) -> int:
-        """Output of the second filter for the n-th update of this run (0, 1 ..)."""
-        begin_us = self._run_us + update * self._period_us
-        if begin_us + self._scan_us >= self._settled_us(number):
-            reading = self._counts(number, begin_us + self._scan_us)
-        else:
-            moments = (begin_us + scan * self._scan_us for scan in range(1, self._scans + 1))
-            reading = sum(self._counts(number, moment) for moment in moments) / self._scans
-        if self.noise_counts:
-            reading += self.noise_counts * gauss(self._seed, number, self._updates_ever + update)[0]
-        return max(0, min(1023, int(reading + 0.5)))
+        return min(now_us, self._front_end.begin_us(self._done)) if self._running else now_us
 
     def _catch_up(self) -> None:
         """Carry out the updates that have fallen due."""
         if not self._running:
             return
-        due = (self._now_us() - self._run_us) // self._period_us
+        due = self._front_end.due(self._now_us())
         if due <= self._done:
             return
         if self._busy:
@@ -388,12 +322,12 @@ class Chip:
             start = registers[reg.AUTO_CONFIG0] >> 2 & 3
             registers[reg.OUT_OF_RANGE_L] = registers[reg.OUT_OF_RANGE_H] = 0
             for number, found in self._found.items():
-                self._charge_registers.store(number, found.cdc, found.cdt)
+                self._front_end.charge(number, found)
                 if not found.in_range:
                     self._flag_out_of_range(number, failed=0x80, interrupt=0x01)
         for number, channel in enumerate(self._channels):
             if channel is not None and start >= 2:
-                channel.baseline = self._filtered(number, 0) & (0x3E0 if start == 2 else 0x3FF)
+                channel.baseline = self._front_end.filtered(number, 0) & (0x3E0 if start == 2 else 0x3FF)
 
     def _run_channel(self, number: int, due: int) -> int:
         """All updates of one channel up to `due`; how often its touch bit changed."""
@@ -401,20 +335,22 @@ class Chip:
         if channel is None:
             return 0
         changes = channel.changes
+        front_end = self._front_end
         update = self._done
-        settled_us = self._settled_us(number)
+        settled = front_end.settled(number)
         watched = bool(self._registers[reg.AUTO_CONFIG0] & 2)
-        noisy = bool(self.noise_counts)
+        noisy = bool(front_end.noise_counts)
         while update < due:
-            moving = self._run_us + update * self._period_us + self._scan_us < settled_us
-            if noisy and not moving and not watched:
-                update = self._run_noisily(number, channel, update, due)
+            if noisy and update >= settled and not watched:
+                readings = front_end.noisy(number, update, due)
+                channel.steps(readings)
+                update += len(readings)
                 continue
-            data = self._filtered(number, update)
+            data = front_end.filtered(number, update)
             if watched and self._reconfigure(number, data, update):
-                data = self._filtered(number, update)
+                data = front_end.filtered(number, update)
                 channel.baseline = data
-            if moving or noisy:
+            if noisy or update < settled:
                 channel.step(data)
                 update += 1
             else:
@@ -424,18 +360,6 @@ class Chip:
         self._publish_channel(number, channel)
         return channel.changes - changes
 
-    def _run_noisily(self, number: int, channel: Channel, update: int, due: int) -> int:
-        """Updates of a channel whose pad is at rest: only the noise differs. Returns how far it came."""
-        reading = self._at_rest.get(number)
-        if reading is None:
-            moment_us = self._run_us + update * self._period_us + self._scan_us
-            reading = self._at_rest[number] = self._counts(number, moment_us) + 0.5
-        due = min(due, update + NOISE_STEPS)
-        noise = self.noise_counts
-        values = gauss(self._seed, number, self._updates_ever + update, due - update)
-        channel.steps([max(0, min(1023, int(reading + noise * value))) for value in values])
-        return due
-
     def _publish_channel(self, number: int, channel: Channel) -> None:
         registers = self._registers
         registers[reg.FILTERED_DATA + 2 * number] = channel.data & 0xFF
@@ -443,9 +367,6 @@ class Chip:
         registers[reg.BASELINE + number] = channel.baseline >> 2
 
     # --- auto-configuration: data sheet section 5.11
-
-    def _search(self, number: int, time_us: int) -> Found:
-        return self._charge_registers.search(self._pf(number, time_us), self._vdd.at(time_us))
 
     def _flag_out_of_range(self, number: int, *, failed: int, interrupt: int) -> None:
         registers = self._registers
@@ -458,15 +379,11 @@ class Chip:
 
     def _reconfigure(self, number: int, data: int, update: int) -> bool:
         """ARE: search again where the data have left LSL..USL; True if that changed the charge."""
-        if not self._charge_registers.is_out_of_range(data):
+        found = self._front_end.search_again(number, data, update)
+        if found is None:
             return False
-        found = self._search(number, self._run_us + (update + 1) * self._period_us)
         if not found.in_range:
             self._flag_out_of_range(number, failed=0x40, interrupt=0x02)
             return False
-        changed = (found.cdc, found.cdt) != self._charges[number]
-        self._charges[number] = (found.cdc, found.cdt)
-        self._at_rest.pop(number, None)
-        self._charge_registers.store(number, found.cdc, found.cdt)
         self._registers[reg.OUT_OF_RANGE_L + (number >> 3)] &= ~(1 << (number & 7)) & 0xFF
-        return changed
+        return self._front_end.charge(number, found)

@@ -1,0 +1,202 @@
+"""The analog half of the emulated MPR121: pads and supply in virtual time, their charges, and both filters.
+
+Sources: data sheet Rev. 4, 5.8 (charge, filters) and 5.11 (auto-configuration); AN3889.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from statistics import NormalDist
+from typing import TYPE_CHECKING
+
+from firmware.hal import registers as reg
+from firmware.hal.emulated_charge import ChargeRegisters, Found, charge_time_us, counts
+from firmware.hal.emulated_gpio import JOINED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_FFI_SAMPLES = (6, 10, 18, 34)
+_SFI_SCANS = (4, 6, 10, 18)
+
+BARE_PIN_PF = 10.0
+"""An electrode with nothing wired to it; a pin has up to 15 pF (data sheet, electrical characteristics)."""
+
+
+class Ramps:
+    """A physical value in virtual time, as linear ramps: a pad's capacitance to ground with wire and pin, or VDD."""
+
+    __slots__ = ("_ramps", "settled_us")
+
+    def __init__(self, value: float = BARE_PIN_PF) -> None:
+        self._ramps: list[tuple[int, int, float, float]] = [(0, 0, value, value)]
+        self.settled_us = 0
+        """From here on the value is constant."""
+
+    def set(self, now_us: int, value: float, over_us: int, forget_before_us: int) -> None:
+        """Move from the present value to `value` within `over_us`; nobody asks for times before the last."""
+        ramps = self._ramps
+        while len(ramps) > 1 and ramps[1][0] <= forget_before_us:
+            del ramps[0]
+        ramps.append((now_us, now_us + over_us, self.at(now_us), value))
+        self.settled_us = now_us + over_us
+
+    def at(self, time_us: int) -> float:
+        """The value at `time_us`; an infinite capacitance is a short circuit."""
+        for begin, end, first, last in reversed(self._ramps):
+            if time_us >= end:
+                return last
+            if time_us >= begin:
+                return first + (last - first) * (time_us - begin) / (end - begin)
+        return self._ramps[0][2]
+
+
+class FrontEnd:
+    """Twelve pads, the supply, and how they are measured, on the chip's register file. Times in microseconds.
+
+    An update takes `period_us`, in which the second filter sees its scans; number 0 is the first after Stop to Run.
+    """
+
+    def __init__(self, registers: bytearray, vdd: float, noise_counts: float, seed: int) -> None:
+        self.vdd = Ramps(vdd)
+        self.noise_counts = noise_counts
+        self._registers = registers
+        self._charge_registers = ChargeRegisters(registers)
+        self._pads = [Ramps() for _ in range(reg.ELECTRODES)]
+        self._seed = seed
+        self._updates_ever = 0
+        self._at_rest: dict[int, float] = {}
+        """What each channel reads while its pad and the supply are at rest, without noise, plus a half."""
+        self.reset()
+
+    def reset(self) -> None:
+        """As after power-on; pads, supply and noise stay as they are."""
+        self.period_us = self._run_us = self._scan_us = self._scans = 0
+        self._charges = [(0, 0)] * reg.CHANNELS
+
+    # --- pads and supply
+
+    def set_pf(self, electrode: int, picofarad: float, now_us: int, over_us: int, forget_before_us: int) -> None:
+        """Let a pad go to `picofarad` within `over_us`; nobody asks for times before the last."""
+        self._pads[electrode].set(now_us, picofarad, over_us, forget_before_us)
+        for channel in (electrode, reg.PROX):
+            self._at_rest.pop(channel, None)
+
+    def set_vdd(self, volts: float, now_us: int, over_us: int, forget_before_us: int) -> None:
+        """The same for the supply."""
+        self.vdd.set(now_us, volts, over_us, forget_before_us)
+        self._at_rest.clear()
+
+    def pf(self, channel: int, time_us: int) -> float:
+        """Capacitance of a channel; ELEPROX sees the electrodes that it joins."""
+        if channel < reg.PROX:
+            return self._pads[channel].at(time_us)
+        return sum(pad.at(time_us) for pad in self._joined())
+
+    def _joined(self) -> list[Ramps]:
+        return self._pads[: JOINED[self._registers[reg.ECR] >> 4 & 3]]
+
+    # --- the run
+
+    def enter_run(self, now_us: int, channels: Iterable[int], *, auto_config: bool) -> dict[int, Found] | None:
+        """Charge and pace of this run, and what auto-configuration has found for each channel (5.11)."""
+        self._run_us = now_us
+        self._at_rest.clear()
+        self._charges = [self._charge_registers.in_force(channel) for channel in range(reg.CHANNELS)]
+        found = {channel: self._search(channel, now_us) for channel in channels} if auto_config else None
+        for channel, each in (found or {}).items():
+            self._charges[channel] = (each.cdc, each.cdt)
+        self._pace(channels)
+        return found
+
+    def _pace(self, channels: Iterable[int]) -> None:
+        """Times of scans and updates: a scan that takes longer than ESI replaces it (5.8)."""
+        afe1, afe2 = self._registers[reg.AFE1], self._registers[reg.AFE2]
+        busy_us = sum(2 * charge_time_us(self._charges[each][1]) for each in channels) * _FFI_SAMPLES[afe1 >> 6]
+        self._scan_us = max(1000 << (afe2 & 7), round(busy_us))
+        self._scans = _SFI_SCANS[afe2 >> 3 & 3]
+        self.period_us = self._scan_us * self._scans
+
+    def leave_run(self, updates: int) -> None:
+        """Stop after so many updates; the noise goes on from there."""
+        self._updates_ever += updates
+
+    def begin_us(self, update: int) -> int:
+        """When an update of this run begins."""
+        return self._run_us + update * self.period_us
+
+    def due(self, now_us: int) -> int:
+        """How many updates of this run are over."""
+        return (now_us - self._run_us) // self.period_us
+
+    # --- readings
+
+    def settled(self, channel: int) -> int:
+        """The first update whose scans all see pad and supply at rest, and each after it."""
+        pads = (self._pads[channel],) if channel < reg.PROX else self._joined()
+        settled_us = max(self.vdd.settled_us, *(pad.settled_us for pad in pads))
+        return -((self._run_us + self._scan_us - settled_us) // self.period_us)
+
+    def filtered(self, channel: int, update: int) -> int:
+        """Output of the second filter for an update, in counts."""
+        begin_us = self.begin_us(update)
+        if update >= self.settled(channel):
+            reading = self._counts(channel, begin_us + self._scan_us)
+        else:
+            moments = (begin_us + scan * self._scan_us for scan in range(1, self._scans + 1))
+            reading = sum(self._counts(channel, moment) for moment in moments) / self._scans
+        if self.noise_counts:
+            reading += self.noise_counts * gauss(self._seed, channel, self._updates_ever + update)[0]
+        return max(0, min(1023, int(reading + 0.5)))
+
+    def noisy(self, channel: int, update: int, due: int) -> list[int]:
+        """The same for the updates from `update` to before `due`, or some of them, of a channel that is at rest."""
+        reading = self._at_rest.get(channel)
+        if reading is None:
+            reading = self._at_rest[channel] = self._counts(channel, self.begin_us(update) + self._scan_us) + 0.5
+        noise = self.noise_counts
+        values = gauss(self._seed, channel, self._updates_ever + update, min(due - update, NOISE_STEPS))
+        return [max(0, min(1023, int(reading + noise * value))) for value in values]
+
+    def _counts(self, channel: int, time_us: int) -> float:
+        return counts(*self._charges[channel], self.pf(channel, time_us), self.vdd.at(time_us))
+
+    # --- auto-configuration: data sheet section 5.11
+
+    def charge(self, channel: int, found: Found) -> bool:
+        """Charge a channel so from now on, and let its registers tell it. Whether that is new."""
+        changed = (found.cdc, found.cdt) != self._charges[channel]
+        self._charges[channel] = (found.cdc, found.cdt)
+        self._at_rest.pop(channel, None)
+        self._charge_registers.store(channel, found.cdc, found.cdt)
+        return changed
+
+    def search_again(self, channel: int, data: int, update: int) -> Found | None:
+        """Auto-reconfiguration at the end of an update; None where its data lie between LSL and USL."""
+        if not self._charge_registers.is_out_of_range(data):
+            return None
+        return self._search(channel, self.begin_us(update + 1))
+
+    def _search(self, channel: int, time_us: int) -> Found:
+        return self._charge_registers.search(self.pf(channel, time_us), self.vdd.at(time_us))
+
+
+NOISE_STEPS = 1 << 14
+
+
+@cache
+def _normal() -> list[float]:
+    """Standard normal values in an order that a generator of full period gives, twice over so that it can be cut."""
+    spread = NormalDist()
+    step, values = 0, []
+    for _ in range(NOISE_STEPS):
+        step = (step * 0x2C5D + 0x1B3B) % NOISE_STEPS
+        mixed = (step ^ step >> 7) * 0x1F35 % NOISE_STEPS
+        values.append(spread.inv_cdf((mixed + 0.5) / NOISE_STEPS))
+    return values * 2
+
+
+def gauss(seed: int, channel: int, update: int, updates: int = 1) -> list[float]:
+    """Standard normal noise of some updates of one channel, the same on every machine; at most `NOISE_STEPS`."""
+    first = (seed * 0x9E3779B1 + channel * 0x85EBCA6B >> 3) + update & NOISE_STEPS - 1
+    return _normal()[first : first + updates]

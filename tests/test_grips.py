@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,6 +18,14 @@ from grip_table import ASKED, ELSEWHERE, NONE, GripTable, Tally  # noqa: E402  #
 from firmware.hal.physics import condition  # noqa: E402
 from firmware.hal.wiring import FigureMethod  # noqa: E402
 from firmware.terms import FIGURES  # noqa: E402
+
+if TYPE_CHECKING:
+    from _pytest.mark.structures import ParameterSet
+
+
+def later(*names: str) -> list[ParameterSet]:
+    """Conditions for the long run of the tests only."""
+    return [pytest.param(name, marks=pytest.mark.slow) for name in names]
 
 
 def played(method: FigureMethod, name: str, grips: int = 40, seed: int = 90) -> Tally:
@@ -31,7 +40,7 @@ def right(tally: Tally) -> float:
     return sum(tally.outcomes[figure, figure] for figure in FIGURES) / tally.outcomes.total()
 
 
-@pytest.mark.parametrize("name", ["mains", "battery", "standing", "slow", "insulated"])
+@pytest.mark.parametrize("name", ["mains", *later("battery", "standing", "slow", "insulated")])
 def test_capacitors_name_the_figure(name: str) -> None:
     tally = played(FigureMethod.CAPACITOR, name)
     assert right(tally) >= 0.95
@@ -39,18 +48,20 @@ def test_capacitors_name_the_figure(name: str) -> None:
     assert tally.ghosts == 0
 
 
+@pytest.mark.slow
 def test_colour_pads_name_the_figure_always() -> None:
     tally = played(FigureMethod.COLOUR_PADS, "battery")
     assert right(tally) == 1.0
 
 
+@pytest.mark.slow
 def test_without_any_help_the_turn_order_is_all_there_is() -> None:
     tally = played(FigureMethod.NOTHING, "mains", 120)
     assert right(tally) + share(tally, ASKED) < 1.0, "who acts out of turn is taken for whose turn it is"
     assert right(tally) > 0.9
 
 
-@pytest.mark.parametrize("name", ["mains", "noisy", "drifting"])
+@pytest.mark.parametrize("name", ["mains", *later("noisy", "drifting")])
 def test_hands_that_lie_about_make_no_contact(name: str) -> None:
     tally = GripTable(FigureMethod.CAPACITOR, condition(name), 91).haunt(120.0)
     assert tally.ghosts == 0

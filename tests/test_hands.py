@@ -314,7 +314,7 @@ def test_every_figure_is_recognised_on_every_field_with_every_touch_field(figure
             assert board.run(0.4) == []
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_noise_of_half_a_count_hides_no_figure(seed: int) -> None:
     board = Board(seed, noise_counts=0.5)
     for figure, field, touch in itertools.product(FIGURES, FIELDS[::4], TOUCHES[::3]):

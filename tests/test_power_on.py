@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 FIELDS = tuple(tomllib.loads((files("firmware.game.insel") / "board.toml").read_text(encoding="utf-8"))["layout"])
 WIRING = load_wiring(None, FIELDS)
+SOME = ("mountain-ne", "beach-s", "ruin-e")
+EVERYWHERE = [field if field in SOME else pytest.param(field, marks=pytest.mark.slow) for field in WIRING.fields]
+"""One field of each chip at every run, all of them where time allows."""
 POLL_S = 0.02
 SEED = 3
 
@@ -89,7 +92,7 @@ def who(grips: list[Grip], field: str, touch: Touch) -> Figure:
 
 
 @pytest.mark.parametrize("figure", HEAVY)
-@pytest.mark.parametrize("field", WIRING.fields)
+@pytest.mark.parametrize("field", EVERYWHERE)
 def test_a_figure_that_is_held_at_power_on_plays_on_at_once(field: str, figure: Figure) -> None:
     board = Board(learnt())
     board.hands.carry(figure, field)
@@ -106,7 +109,7 @@ def test_a_figure_that_is_held_at_power_on_plays_on_at_once(field: str, figure: 
 
 
 @pytest.mark.parametrize("figure", [figure for figure in FIGURES if figure not in HEAVY])
-@pytest.mark.parametrize("field", WIRING.fields)
+@pytest.mark.parametrize("field", EVERYWHERE)
 def test_a_light_figure_might_be_some_that_stand_and_counts_from_its_next_grip(field: str, figure: Figure) -> None:
     board = Board(learnt())
     board.hands.carry(figure, field)
@@ -139,7 +142,7 @@ def test_a_finger_on_a_touch_field_at_power_on_is_a_touch(touch: Touch) -> None:
     assert board.faults == set()
 
 
-@pytest.mark.parametrize("field", WIRING.fields)
+@pytest.mark.parametrize("field", EVERYWHERE)
 def test_a_hand_that_lies_on_a_field_at_power_on_leaves_nothing_behind(field: str) -> None:
     board = Board(learnt())
     board.hands.lay_hand(field)
@@ -168,7 +171,7 @@ def test_a_hand_across_all_touch_fields_at_power_on_leaves_nothing_behind() -> N
     assert board.faults == set()
 
 
-@pytest.mark.parametrize("field", ["mountain-ne", "beach-s", "ruin-e"])
+@pytest.mark.parametrize("field", SOME)
 def test_figures_stand_where_the_game_stopped(field: str) -> None:
     board = Board(learnt())
     for figure in FIGURES:
@@ -180,7 +183,7 @@ def test_figures_stand_where_the_game_stopped(field: str) -> None:
     assert board.faults == set()
 
 
-@pytest.mark.parametrize("field", ["mountain-ne", "beach-s", "ruin-e"])
+@pytest.mark.parametrize("field", SOME)
 def test_one_of_the_figures_that_stand_there_is_held_at_power_on(field: str) -> None:
     board = Board(learnt())
     for figure in FIGURES:
@@ -210,7 +213,7 @@ def test_what_has_come_onto_a_pad_for_good_is_rest_after_ten_seconds(address: in
     assert board.faults == set()
 
 
-@pytest.mark.parametrize("field", ["mountain-ne", "beach-s", "ruin-e"])
+@pytest.mark.parametrize("field", SOME)
 def test_a_hand_that_stays_longer_than_that_is_rest_until_it_goes(field: str) -> None:
     board = Board(learnt())
     board.hands.carry(Figure.BLACK, field)

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import os
 import random
 import statistics
-import subprocess
 import sys
-import tempfile
 import time
-from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bench_core import core
+from bench_disk import disk
+from bench_figures import Figures, report
+from bench_start import first_sample, memory, start
 
 from firmware.catalogue import load
 from firmware.game.registry import load_title
@@ -40,23 +38,8 @@ PERIOD_S = 1 / POLLS_PER_S
 STARTS = 15
 """Pairs of process starts; the median of the pairs' ratios counts."""
 GRIPS = 1000
-SETTLED_S = 6.0
-"""Greeted and speaking."""
-VOLCANO = Path(sys.executable).with_name("volcano")
 SLOW_SHARE = 0.2
 """Every fifth grip is slow: hand or finger closes in 0.2 to 1 s."""
-
-
-@dataclass(frozen=True, slots=True)
-class Figures:
-    """One line of the report; `target` as it is printed, `met` None if there is none."""
-
-    what: str
-    ours: str
-    peer: str
-    result: str
-    target: str = ""
-    met: bool | None = None
 
 
 class Clock:
@@ -293,52 +276,6 @@ def grips(count: int, seed: int) -> list[Figures]:
     ]
 
 
-def start(starts: int) -> list[Figures]:
-    """`volcano run --mock` from exec to the end of its first poll, against bare imports of the same packages."""
-    imports = "import gpiozero, gpiozero.pins.mock, adafruit_mpr121, pygame.mixer"
-    bare = [sys.executable, "-c", f"{imports}; print('imported', flush=True)"]
-    ratios: list[float] = []
-    ours_ms: list[float] = []
-    bare_ms: list[float] = []
-    with tempfile.TemporaryDirectory() as state:
-        ours = [str(VOLCANO), "run", "--mock", "--once", "--state-dir", state]
-        for number in range(starts + 1):
-            one, other = _start_s(ours), _start_s(bare)
-            if number:  # the first pair writes byte code and warms the disk's cache
-                ours_ms.append(one * 1e3)
-                bare_ms.append(other * 1e3)
-                ratios.append(one / other)
-    ratio = statistics.median(ratios)
-    return [
-        Figures(
-            "volcano run --mock, exec to first poll, ms",
-            f"{statistics.median(ours_ms):.0f}",
-            f"{imports}: {statistics.median(bare_ms):.0f}",
-            f"{ratio:.2f} times",
-            "at most 1.5 times",
-            ratio <= 1.5,
-        )
-    ]
-
-
-def _start_s(command: list[str]) -> float:
-    """From exec to the line that the process writes when it is there; how it ends is not counted."""
-    before = time.perf_counter()
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=quiet()
-    ) as running:
-        for line in running.stdout or ():
-            if line.startswith(("polled", "imported")):
-                return time.perf_counter() - before
-    raise RuntimeError(f"{command} ended with {running.returncode} before it was there")
-
-
-def quiet() -> dict[str, str]:
-    """No sound card is needed, nobody is asked anything, and byte code is kept as on an installed system."""
-    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    return {**kept, "SDL_AUDIODRIVER": "dummy", "BLINKA_SKIP_DEPENDENCY_CHECK": "1"}
-
-
 def emulator(seconds: int) -> list[Figures]:
     """Virtual seconds per CPU second: three chips, the real driver, 50 polls a second."""
     mock, clock = volcano()
@@ -356,41 +293,14 @@ def emulator(seconds: int) -> list[Figures]:
     ]
 
 
-def memory() -> list[Figures]:
-    """Resident memory of the running firmware, ready and without a page, against the bare interpreter."""
-    with tempfile.TemporaryDirectory() as state:
-        ours_mib = _resident_mib([str(VOLCANO), "run", "--mock", "--state-dir", state], SETTLED_S)
-    peer_mib = _resident_mib([sys.executable, "-c", "input()"], 1.0)
-    return [
-        Figures(
-            "resident memory of volcano run --mock, ready, MiB",
-            f"{ours_mib:.1f}",
-            f"python3 alone: {peer_mib:.1f}",
-            f"{ours_mib / peer_mib:.2f} times",
-            "at most 60 MiB",
-            ours_mib <= 60,
-        )
-    ]
-
-
-def _resident_mib(command: list[str], after_s: float) -> float:
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=quiet()
-    ) as running:
-        time.sleep(after_s)
-        lines = Path(f"/proc/{running.pid}/status").read_text(encoding="ascii").splitlines()
-        running.terminate()
-    return float(next(line.split()[1] for line in lines if line.startswith("VmRSS"))) / 1024
-
-
 def sound() -> list[Figures]:
     """From a cue to Sound.play(), and what the firmware weighs that has spoken for a while."""
-    import bench_sound  # noqa: PLC0415 - it knows this file
+    import bench_sound  # noqa: PLC0415 - nothing else here needs pygame
 
     return bench_sound.measure()
 
 
-# --- arithmetic and report
+# --- arithmetic
 
 
 def _cpu(work: Callable[[], None]) -> float:
@@ -416,23 +326,8 @@ def _ratio(what: str, ours: float, peer: float, *, form: str, name: str, target:
     )
 
 
-def report(rows: Sequence[Figures]) -> None:
-    """One table."""
-    colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    for row in rows:
-        verdict = "" if row.met is None else "met" if row.met else "MISSED"
-        if colour and verdict:
-            verdict = f"\x1b[{32 if row.met else 31}m{verdict}\x1b[0m"
-        print(f"{row.what}\n    ours    {row.ours}\n    peer    {row.peer}\n    result  {row.result}")
-        if row.target:
-            print(f"    target  {row.target}: {verdict}")
-
-
 def main() -> int:
     """Measure; exit status 1 if a target is missed."""
-    from bench_disk import disk  # noqa: PLC0415 - they need this module's Figures
-    from bench_start import first_sample  # noqa: PLC0415
-
     measures: dict[str, Callable[[], list[Figures]]] = {
         "idle": lambda: idle(options.seconds),
         "grips": lambda: grips(options.grips, options.seed),
@@ -441,7 +336,7 @@ def main() -> int:
         "disk": lambda: disk(options.seed),
         "emulator": lambda: emulator(options.seconds),
         "memory": memory,
-        "core": lambda: [Figures(*row) for row in core(options.seed)],
+        "core": lambda: core(options.seed),
         "sound": sound,
     }
     parser = argparse.ArgumentParser(prog="tools/bench", description=__doc__)

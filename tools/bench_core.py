@@ -7,6 +7,8 @@ import statistics
 import time
 from typing import TYPE_CHECKING, Any
 
+from bench_figures import Figures
+
 from firmware.game.insel.rules import InselRules
 from firmware.game.kernel import Chance
 from firmware.terms import FIGURES, Contact, Touch
@@ -15,9 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from firmware.game.insel.state import InselState
-
-Row = tuple[str, str, str, str, str, bool]
-"""What, ours, peer, result, target, met."""
 
 ROUNDS = 7
 """Ours and the peers take turns; the median of the rounds' ratios counts."""
@@ -99,7 +98,7 @@ class ConnectFour:
         self.env.step(self.random.choice([column for column, free in enumerate(observation["action_mask"]) if free]))
 
 
-def core(seed: int) -> list[Row]:
+def core(seed: int) -> list[Figures]:
     """Contacts a second, and the time of a copy, against the peers on one core."""
     ours, chess, four = Contacts(seed), Chess(seed), ConnectFour(seed)
     speeds = [[_a_second(each.play) for each in (ours, chess, four)] for _ in range(ROUNDS)]
@@ -114,7 +113,7 @@ def core(seed: int) -> list[Row]:
     clone = statistics.median(own / other for own, other in copies)
     own_us, chess_us = (statistics.median(column) for column in zip(*copies, strict=True))
     return [
-        (
+        Figures(
             "random contacts a second, every event made",
             f"{mine:,.0f}",
             f"python-chess moves {chess_moves:,.0f}, connect_four_v3 moves {four_moves:,.0f}",
@@ -122,7 +121,7 @@ def core(seed: int) -> list[Row]:
             "more than both",
             ratio > 1,
         ),
-        (
+        Figures(
             "copy of a game in its middle, µs",
             f"{own_us:.2f}",
             f"chess.Board.copy(stack=False): {chess_us:.2f}",

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from unittest import mock
 
-from bench import Figures
+from bench_figures import Figures
 
 from firmware.game.insel.balance import Contest, new_game
 from firmware.game.insel.material import load_material

@@ -16,7 +16,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bench import VOLCANO, Figures
+from bench_figures import Figures
+from bench_start import VOLCANO
 
 from firmware import cli
 from firmware.audio import mixer

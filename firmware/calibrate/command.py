@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from firmware.check.command import add_bench_options
+from firmware.check.command import add_bench_command
 from firmware.terms import VolcanoError, say
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable, Collection, Iterator
 
     from firmware.calibrate.lesson import Lesson
@@ -31,14 +31,7 @@ The running volcano holds the board; stop it before: sudo systemctl stop volcano
 def add_calibrate_command(commands: Any, around: Callable[[], Surroundings]) -> None:
     """Add ``calibrate`` to the subparsers of the command line; it returns an exit status."""
     text = "teach it its board: idle levels, what counts as a touch, which wire is which, the figures"
-    parser = commands.add_parser(
-        "calibrate",
-        help=text,
-        description=f"{text[0].upper()}{text[1:]}.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    add_bench_options(parser)
+    parser = add_bench_command(commands, "calibrate", text, EPILOG)
     parser.add_argument(
         "--map", nargs="*", metavar="PAD", help="touch pad after pad as they are named, all or only these"
     )

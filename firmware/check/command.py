@@ -25,24 +25,25 @@ The running volcano holds the board; stop it before: sudo systemctl stop volcano
 """
 
 
-def add_bench_options(parser: argparse.ArgumentParser) -> None:
-    """The options that every command for a board on the bench has."""
+def add_bench_command(commands: Any, name: str, text: str, epilog: str) -> argparse.ArgumentParser:
+    """A command for a board on the bench, with the options that each of them has; `text` says what it does."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=text,
+        description=f"{text[0].upper()}{text[1:]}.",
+        epilog=epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("--mock", action="store_true", help="over emulated chips")
     parser.add_argument("--config", type=Path, metavar="FILE", help="configuration (default: as for volcano run)")
     parser.add_argument("--state-dir", type=Path, metavar="DIR", help="where the calibration is kept")
+    return parser
 
 
 def add_check_command(commands: Any, around: Callable[[], Surroundings]) -> None:
     """Add ``check`` to the subparsers of the command line; it returns an exit status."""
     text = "the board's wiring and health: chips, pads, lights, button, sound; then every pad as it is touched"
-    parser = commands.add_parser(
-        "check",
-        help=text,
-        description=f"{text[0].upper()}{text[1:]}.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    add_bench_options(parser)
+    parser = add_bench_command(commands, "check", text, EPILOG)
     parser.add_argument("--json", action="store_true", help="one JSON object instead of text, and no table")
     parser.add_argument("--report", type=Path, metavar="FILE", help="write all that a bug report needs to FILE")
     parser.add_argument("--trace", type=Path, metavar="FILE", help="record what the chips read to FILE")

@@ -295,7 +295,9 @@ def surely(grip: Grip) -> Figure | None:
     return next((figure for figure, value in zip(FIGURES, grip.likelihood, strict=True) if value > 0.9 * total), None)
 
 
-@pytest.mark.parametrize("figure", FIGURES)
+@pytest.mark.parametrize(
+    "figure", [Figure.WHITE, *(pytest.param(figure, marks=pytest.mark.slow) for figure in FIGURES[1:])]
+)
 def test_every_figure_is_recognised_on_every_field_with_every_touch_field(figure: Figure) -> None:
     board = Board()
     for other, field in zip(FIGURES, ("beach-s", "jungle-n", "ruin-w", "mountain-se"), strict=True):

@@ -435,11 +435,13 @@ def paths(value: Any) -> Iterator[tuple[int, ...]]:
 MUTATIONS = list(mutations())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "changed"), [each[1:] for each in MUTATIONS], ids=[each[0] for each in MUTATIONS])
 def test_a_number_changed_by_a_tenth_would_be_noticed(kind: str, changed: Numbers) -> None:
     assert misfits(observed(), changed, kind)
 
 
+@pytest.mark.slow
 def test_outcomes_alone_give_a_changed_weight_away(tmp_path: Path) -> None:
     """With the odds out of sight: what came from a file with other numbers is not what this file lets expect."""
     text = OWN_TUNING.read_text(encoding="utf-8")

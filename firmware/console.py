@@ -26,8 +26,9 @@ from firmware.terms import (
     certain,
     nominal_ms,
 )
-from firmware.unit import Mode, Unit
+from firmware.unit import Unit
 from firmware.unit_events import Settings
+from firmware.unit_state import Mode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -111,7 +112,7 @@ class Console:
         if not isinstance(row, dict) or row.get("event") != "state":
             raise StateError("state: is no line that the command state printed")
         self.unit.restore(row, self.now)
-        self.settings, self.low_battery = self.unit.settings, self.unit.low_battery or self.unit.weak
+        self.settings, self.low_battery = self.unit.settings, self.unit.batteries.low
         self._flush()
 
     def command(self, line: str) -> bool:

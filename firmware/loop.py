@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Protocol
 from firmware.console import output_row
 from firmware.game.kernel import Record, unfinished
 from firmware.terms import Fault, Part, Press, Say, Sound, Stop, Symbols
-from firmware.unit import Mode, Unit
+from firmware.unit import Unit
 from firmware.unit_events import Settings
+from firmware.unit_state import Mode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

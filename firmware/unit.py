@@ -8,13 +8,12 @@ the game and the words are others'.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import TYPE_CHECKING, Any, cast
 
 from firmware.game import kernel
 from firmware.game.kernel import Begun, Chance, Ended, Event, Played, Record, StateError, next_random
 from firmware.identity import identify
-from firmware.speech import Speech, dump_items, load_items
+from firmware.speech import Speech
 from firmware.terms import (
     FIGURES,
     SYMBOLS,
@@ -34,6 +33,7 @@ from firmware.terms import (
     Touch,
     say,
 )
+from firmware.unit_batteries import Batteries
 from firmware.unit_events import (
     LANGUAGES,
     VOLUMES,
@@ -53,6 +53,7 @@ from firmware.unit_events import (
     WhoAsked,
 )
 from firmware.unit_script import SIGNALS, contact_names, self_test
+from firmware.unit_state import NOT_YET, Mode, UnitState, unfinished_game
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -67,30 +68,11 @@ SLEEP_S = 20 * 60.0
 GIVE_UP_S = 5.0
 """A second press within this time after the resumption message ends the resumed game."""
 BEEP_EVERY_S = 5.0
-WEAKENED_S = 5.0
-"""Batteries are weak in mid-game when they have been so for so long: a loud note makes them dip for less; estimate."""
 HINT_AFTER = 2
 """Errors in a row after which the voice helps."""
 
 
 Output = Event | Say | Sound | Symbols | Stop | Record | Settings
-
-
-class Mode(StrEnum):
-    """What the unit is doing."""
-
-    OFF = "off"
-    WEAK = "weak"
-    GREETING = "greeting"
-    SETTINGS = "settings"
-    CHECKING = "checking"
-    READY = "ready"
-    PLAYING = "playing"
-    OVER = "over"
-
-
-NOT_YET = (Mode.OFF, Mode.WEAK, Mode.GREETING, Mode.SETTINGS, Mode.CHECKING)
-"""Before the greeting has ended: what the journal holds has not been resumed."""
 
 
 @dataclass(slots=True)
@@ -135,11 +117,7 @@ class Unit:
         self._asked: Grip | None = None
         self._inferred: tuple[Contact, Say] | None = None
         self._unfinished: Sequence[Record] = ()
-        self.low_battery = False
-        """Whether the batteries were weak at power-on."""
-        self._weak_since: float | None = None
-        self._weakened = False
-        """Whether it has been said that the batteries became weak after power-on."""
+        self.batteries = Batteries()
         self._misconfigured = False
         self._asleep = False
         self._question_repeated = False
@@ -169,7 +147,7 @@ class Unit:
         """
         self._now = self._last_input = now
         self._unfinished = unfinished
-        self.low_battery = low_battery
+        self.batteries.low_at_power_on = low_battery
         self._misconfigured = misconfigured
         self._out.append(PoweredOn())
         if held:
@@ -233,15 +211,7 @@ class Unit:
 
     def battery(self, now: float, low: bool) -> None:
         """The supply as it is now. Weak batteries are told of once, until power-on, when they stay weak."""
-        if not low or self.mode is Mode.OFF:
-            self._weak_since = None
-        elif self._weak_since is None:
-            self._weak_since = now
-
-    @property
-    def weak(self) -> bool:
-        """Whether the batteries are weak now."""
-        return self._weak_since is not None
+        self.batteries.measure(now, low=low and self.mode is not Mode.OFF)
 
     def finished(self, now: float) -> None:
         """The cue that began last has been heard to its end."""
@@ -260,7 +230,7 @@ class Unit:
         if self.mode is Mode.WEAK and now >= self._next_beep:
             self._beep()
         if (due := self._weakened_due()) is not None and now >= due:
-            self._weakened = True
+            self.batteries.told = True
             self._out.append(BatteryWeakened())
             self.speech.remark([say("batteries-weak")])
         if not self._asleep:
@@ -302,24 +272,22 @@ class Unit:
         rules, game = self.rules, self.game
         if self.mode in NOT_YET:
             rules, game = self._unfinished_game(self._unfinished or unfinished)
-        asked, inferred = self._asked, self._inferred[0] if self._inferred else None
-        return {
-            "mode": self.mode.value,
-            "language": self.settings.language,
-            "volume": self.settings.volume,
-            "seed": self._seeds.generator,
-            "errors": self._errors,
-            "low_battery": self.low_battery,
-            "weak": self.weak,
-            "weakened": self._weakened,
-            "lit": [symbol.value for symbol in self.lit.lit],
-            "asked": [asked.field, asked.touch.value] if asked else None,
-            "inferred": [inferred.figure.value, inferred.field, inferred.touch.value] if inferred else None,
-            "resumed": self._resumed,
-            "repeat": dump_items(self._to_repeat()),
-            "rules": rules.name if rules else None,
-            "game": game.dump() if rules else None,
-        }
+        return UnitState(
+            mode=self.mode,
+            settings=self.settings,
+            seed=self._seeds.generator,
+            errors=self._errors,
+            low_battery=self.batteries.low_at_power_on,
+            weak=self.batteries.weak,
+            weakened=self.batteries.told,
+            lit=self.lit.lit,
+            asked=self._asked,
+            inferred=self._inferred[0] if self._inferred else None,
+            resumed=self._resumed,
+            repeat=self._to_repeat(),
+            rules=rules.name if rules else None,
+            game=game.dump() if rules else None,
+        ).row()
 
     def restore(self, row: Json, now: float = 0.0) -> None:
         """Go on from a `dump()`: the lights are as they were, and what was being said is not.
@@ -327,62 +295,35 @@ class Unit:
         Raises:
             StateError: naming the key that is wrong.
         """
-        try:
-            mode = Mode(row["mode"])
-            settings = Settings(row["language"], row["volume"]).checked()
-            seed, errors = int(row["seed"]), int(row["errors"])
-            low_battery, resumed, name, game = bool(row["low_battery"]), bool(row["resumed"]), row["rules"], row["game"]
-            lit, repeatable = tuple(map(Symbol, row["lit"])), load_items(row["repeat"])
-            asked = Grip(self._field(row["asked"][0]), Touch(row["asked"][1])) if row["asked"] else None
-            inferred = row["inferred"]
-            contact = Contact(Figure(inferred[0]), self._field(inferred[1]), Touch(inferred[2])) if inferred else None
-        except KeyError as error:
-            raise StateError(f"state: {error.args[0]} is missing") from error
-        except (ValueError, TypeError, IndexError) as error:
-            raise StateError(f"state: {error}") from error
+        state = UnitState.load(row, self.title.fields)
         self._now = self._last_input = self._idle_since = now
-        self._weak_since = now if row.get("weak") is True else None  # the first states did not know of these two
-        self._weakened = row.get("weakened") is True
-        self._restore_game(mode, name, game)
-        self._seeds.generator, self._errors, self.low_battery, self._resumed = seed, errors, low_battery, resumed
-        self.mode, self.settings, self.speech.texts = mode, settings, self._load_texts(settings.language)
-        self._asked, self._repeatable = asked, repeatable
-        if mode is Mode.GREETING:
+        self._restore_game(state)
+        self.batteries = state.batteries(now)
+        self.mode, self.settings = state.mode, state.settings
+        self.speech.texts = self._load_texts(state.settings.language)
+        self._seeds.generator, self._errors, self._resumed = state.seed, state.errors, state.resumed
+        self._asked, self._repeatable = state.asked, state.repeat
+        if self.mode is Mode.GREETING:
             self._greet()
-        elif mode is Mode.WEAK:
+        elif self.mode is Mode.WEAK:
             self._weaken()
         else:
-            self.speech.add([Symbols(lit)])
-        if contact is not None:
-            self._say_inferred(contact)
+            self.speech.add([Symbols(state.lit)])
+        if state.inferred is not None:
+            self._say_inferred(state.inferred)
         self._go_on()
 
-    def _restore_game(self, mode: Mode, name: object, row: Any) -> None:
+    def _restore_game(self, state: UnitState) -> None:
         """The game under way, or the one that will go on after the greeting; it is recorded from here on."""
-        rules = self._rules_named(name) if name is not None else None
-        game: Any = rules.load(row) if rules else None
-        fits = {Mode.PLAYING: rules and not rules.over(game), Mode.OVER: rules and rules.over(game)}
-        if not fits.get(mode, mode in NOT_YET or rules is None):
-            raise StateError(f"state: mode {mode.value} does not go with this game of {name}")
+        rules, game = state.resting_game(self.title)
         if rules is None:
             return
         self._begin(rules, game)
-        if mode is Mode.OVER:
+        if state.mode is Mode.OVER:
             self._out.append(Ended("over"))
-        elif mode in NOT_YET:
+        elif state.mode in NOT_YET:
             self._unfinished = [Begun(rules.name, game.dump())]
             self.rules = self.game = None
-
-    def _field(self, name: object) -> str:
-        if name not in self.title.fields:
-            raise ValueError(f"{name!r} is no field")
-        return str(name)
-
-    def _rules_named(self, name: object) -> Rules[Any]:
-        for rules in (self.title.intro, self.title.game):
-            if rules.name == name:
-                return rules
-        raise StateError(f"state: rules must be {self.title.intro.name} or {self.title.game.name}, is {name!r}")
 
     def _next_seed(self) -> int:
         return int(next_random(self._seeds) * 2**53)
@@ -406,7 +347,7 @@ class Unit:
         if self._unfinished and self._resume():
             return
         self._become_ready()
-        if self.low_battery:
+        if self.batteries.low_at_power_on:
             self.speech.add([say("batteries-weak", rank=Rank.CHATTER)])
         self.speech.add([say("welcome", rank=Rank.CHATTER), say("how-to-start", rank=Rank.CHATTER)])
 
@@ -431,16 +372,12 @@ class Unit:
         return True
 
     def _unfinished_game(self, records: Sequence[Record]) -> tuple[Rules[Any] | None, Any]:
-        """What the records lead to: rules and state; no rules if it is nothing to go on with."""
-        if not records:
-            return None, None
+        """What the records lead to; no rules if it is nothing to go on with."""
         try:
-            rules = self._rules_named(cast("Begun", records[0]).rules)
-            game, _ = kernel.replay(rules, records, compare=False)
+            return unfinished_game(self.title, records)
         except StateError as error:
             self.problem = f"the unfinished game cannot go on: {error}"
             return None, None
-        return (rules, game) if rules.resumes and not rules.over(game) else (None, None)
 
     def _give_up(self) -> None:
         self._out.append(Ended("stopped"))
@@ -553,7 +490,7 @@ class Unit:
             self._become_ready()
             return
         self.mode = Mode.OVER
-        if self.low_battery:
+        if self.batteries.low_at_power_on:
             self.speech.add([say("batteries-weak")])
 
     def _reject(self, reason: str) -> None:
@@ -659,10 +596,7 @@ class Unit:
         return max(self._last_input, self._idle_since) + REPEAT_QUESTION_S
 
     def _weakened_due(self) -> float | None:
-        known = self.low_battery or self._weakened
-        if self._weak_since is None or known or self._asleep or self.mode in NOT_YET:
-            return None
-        return self._weak_since + WEAKENED_S
+        return None if self._asleep or self.mode in NOT_YET else self.batteries.due_s
 
     def _touched(self, now: float) -> None:
         self._now = self._last_input = now

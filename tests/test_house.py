@@ -31,7 +31,11 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 # --- who may import whom
 
 GAME = ("terms", "config", "game.kernel")
-STAGE = ("terms", "config", "catalogue", "speech", "unit", "unit_events", "journal", "game.kernel", "game.registry")
+UNIT = ("unit_batteries", "unit_events", "unit_script", "unit_state")
+STAGE = (
+    *("terms", "config", "catalogue", "speech", "unit", "unit_events", "unit_state", "journal"),
+    *("game.kernel", "game.registry"),
+)
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "terms": (),
     "config": ("terms", "disk"),
@@ -43,7 +47,9 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "writer": ("unit_events", "game.kernel", "journal"),
     "unit_events": ("terms", "game.kernel"),
     "unit_script": ("terms",),
-    "unit": ("terms", "speech", "identity", "unit_events", "unit_script", "game.kernel"),
+    "unit_batteries": (),
+    "unit_state": ("terms", "speech", "unit_batteries", "unit_events", "game.kernel"),
+    "unit": ("terms", "speech", "identity", *UNIT, "game.kernel"),
     "game.kernel": ("terms",),
     "game.registry": (*GAME, "game"),
     "game": GAME,  # each game is a folder of its own and knows no other
@@ -85,7 +91,7 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
 }
 """Packages from outside, and what of the standard library is no common property -> the modules that may load it."""
 
-CORE = ("terms", "identity", "speech", "unit", "unit_events", "unit_script", "game")
+CORE = ("terms", "identity", "speech", "unit", *UNIT, "game")
 CORE_LIBRARY = (
     *("__future__", "bisect", "collections", "dataclasses", "enum", "functools", "heapq", "importlib", "itertools"),
     *("json", "math", "operator", "pathlib", "re", "types", "typing"),

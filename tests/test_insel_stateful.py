@@ -16,7 +16,7 @@ from watched import ANSWERS, BOARD, Watched
 from firmware.game.insel.board import CREATURES
 from firmware.game.insel.state import InselState
 from firmware.terms import FIGURES, TOUCHES, Contact, Figure, Touch
-from firmware.unit import Mode
+from firmware.unit_state import Mode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

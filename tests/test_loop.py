@@ -17,8 +17,8 @@ from firmware.hal.wiring import load_wiring
 from firmware.journal import Store, read_journal
 from firmware.loop import DEBOUNCE_S, LONG_PRESS_S, POLLS_PER_S, STUCK_BUTTON, STUCK_PRESS_S, ButtonWatch, Loop
 from firmware.terms import SYMBOLS, Contact, Figure, Press, Say, Sound, Touch, nominal_ms
-from firmware.unit import Mode
 from firmware.unit_events import Settings
+from firmware.unit_state import Mode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,7 +11,8 @@ from table import ARIKI, TITLE, TWO, Rows, Table, texts
 from firmware.catalogue import DOMAINS
 from firmware.hal.wiring import Rail
 from firmware.terms import FIGURES, SOUND_MS, TOUCHES, Fault, Part, Press, SoundName
-from firmware.unit import BEEP_EVERY_S, GIVE_UP_S, REPEAT_QUESTION_S, SLEEP_S, WEAKENED_S, Unit
+from firmware.unit import BEEP_EVERY_S, GIVE_UP_S, REPEAT_QUESTION_S, SLEEP_S, Unit
+from firmware.unit_batteries import WEAKENED_S
 from firmware.unit_script import RAILS
 
 READY = "wait 30\n"

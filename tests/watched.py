@@ -16,7 +16,7 @@ from firmware.game.insel.state import InselState
 from firmware.game.kernel import Begun, Played, next_random, replay, unfinished
 from firmware.game.registry import load_title
 from firmware.terms import FIGURES, TOUCHES
-from firmware.unit import NOT_YET, Mode
+from firmware.unit_state import NOT_YET, Mode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

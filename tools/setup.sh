@@ -57,8 +57,9 @@ install_packages() {
 find_python() {
     newest=
     for candidate in python3 /usr/bin/python3 python3.13 python3.12 python3.11; do
-        found=$("$candidate" -c 'import sys
-print(sys._base_executable or sys.executable, ".".join(map(str, sys.version_info[:3])), sys.version_info >= (3, 11))' \
+        # The same one by whatever name and from inside the environment, or the environment would be made anew for it.
+        found=$("$candidate" -c 'import sys, os.path
+print(os.path.realpath(sys._base_executable or sys.executable), ".".join(map(str, sys.version_info[:3])), sys.version_info >= (3, 11))' \
             2>/dev/null) || continue
         version=${found% *}
         version=${version##* }

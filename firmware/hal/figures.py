@@ -83,6 +83,12 @@ CLEAR = 0.9
 TELLING = 0.3
 """Small capacitors show themselves through any skin: only those beyond this share of the largest tell of hands."""
 
+FAR = 5.0
+"""What is so many standard deviations away is not looked at."""
+
+FINGER_REACH = math.exp(FAR * FINGER_SPREAD)
+"""The same for a Touch field's rise, as a factor."""
+
 LEAST = 1e-4
 """Ways back that are so much less likely than the likeliest are not followed up."""
 
@@ -152,17 +158,23 @@ class CapacitorFigures:
             ways = self._ways(reading, touch_pf, capacitor_pf)
             likeliest = max(likeliest, sum(way.weight for way in ways))
             most = max(way.weight for way in ways)
+            least_pf, most_pf = _window(reading, capacitor_pf)
             for number, way in enumerate(ways):
                 if way.weight < LEAST * most:
                     continue
-                for hand, (hand_pf, believed) in enumerate(zip(HANDS_PF, self._hands.weights, strict=True)):
-                    to_ground_pf = _series(hand_pf, RETURNS_PF[number] + way.helps_pf)
-                    part = way.weight * believed * _density(reading, capacitor_pf, to_ground_pf)
-                    fits.figures[place] += part
-                    fits.returns[number] += part
-                    fits.hands[hand] += part
+                whole, back_pf = 0.0, RETURNS_PF[number] + way.helps_pf
+                for hand, hand_pf in enumerate(HANDS_PF):
+                    to_ground_pf = hand_pf * back_pf / (hand_pf + back_pf)
+                    if least_pf < to_ground_pf < most_pf:
+                        density = _density(reading, capacitor_pf, to_ground_pf)
+                        part = way.weight * self._hands.weights[hand] * density
+                        fits.hands[hand] += part
+                        whole += part
+                if whole:
+                    fits.figures[place] += whole
+                    fits.returns[number] += whole
                     for finger, share in enumerate(way.fingers):
-                        fits.fingers[finger] += part * share
+                        fits.fingers[finger] += whole * share
         if likeliest > 0.0:  # else no finger on any body shows so much or so little
             fits.figures = [part / likeliest for part in fits.figures]
         return fits
@@ -174,14 +186,18 @@ class CapacitorFigures:
             helps_pf = BARE_FINGER_PF if near and reading.touch_pf is None else 0.0
             return [_Way(believed, helps_pf, ()) for believed in self._returns.weights]
         beside_pf = capacitor_pf if near else _series(capacitor_pf, reading.idle_pf)
-        value = math.log(touch_pf)
+        least_pf, most_pf = touch_pf / FINGER_REACH, touch_pf * FINGER_REACH
         ways = []
         for return_pf, believed in zip(RETURNS_PF, self._returns.weights, strict=True):
-            seen = [math.log(_series(finger_pf, return_pf + beside_pf)) for finger_pf in FINGERS_PF]
-            shares = [
-                weight * math.exp(-(((value - each) / FINGER_SPREAD) ** 2) / 2)
-                for each, weight in zip(seen, self._fingers.weights, strict=True)
-            ]
+            behind_pf = return_pf + beside_pf
+            shares = []
+            for finger_pf, weight in zip(FINGERS_PF, self._fingers.weights, strict=True):
+                seen_pf = finger_pf * behind_pf / (finger_pf + behind_pf)
+                if least_pf < seen_pf < most_pf:
+                    away = math.log(touch_pf / seen_pf) / FINGER_SPREAD
+                    shares.append(weight * math.exp(-away * away / 2.0))
+                else:
+                    shares.append(0.0)
             total = sum(shares)
             if total > 0.0:
                 helps = [finger_pf if near else _series(finger_pf, reading.touch_idle_pf) for finger_pf in FINGERS_PF]
@@ -209,16 +225,36 @@ class _Way:
     fingers: tuple[float, ...]
 
 
+def _window(reading: GripReading, capacitor_pf: float) -> tuple[float, float]:
+    """What must be behind a capacitor, in picofarads, if `_density` is to be more than nothing; a little more than so.
+
+    A centre lies within `FAR` times (its `SPREAD` and the reading's error) of the rise.
+    """
+    error_pf, share = FAR * reading.error_pf, FAR * SPREAD
+    least_pf = (reading.rise_pf - error_pf) / (1.0 + share) - BESIDE[-1][0]
+    most_pf = (reading.rise_pf + error_pf) / (1.0 - share) + _series(capacitor_pf, STANDING_PF)
+    return _behind_pf(least_pf, capacitor_pf), _behind_pf(most_pf, capacitor_pf)
+
+
+def _behind_pf(gripped_pf: float, capacitor_pf: float) -> float:
+    """What is behind a capacitor that shows so much when gripped; infinite if none could."""
+    if gripped_pf >= capacitor_pf:
+        return math.inf
+    return capacitor_pf * gripped_pf / (capacitor_pf - gripped_pf) - STANDING_PF
+
+
 def _density(reading: GripReading, capacitor_pf: float, to_ground_pf: float) -> float:
     """How well a rise fits a capacitor, 1 at a centre."""
     gripped_pf = _series(capacitor_pf, to_ground_pf + STANDING_PF)
     stood_pf = gripped_pf - _series(capacitor_pf, STANDING_PF)
+    rise_pf, error2 = reading.rise_pf, reading.error_pf * reading.error_pf
     total = 0.0
     for beside_pf, often in BESIDE:
         for centre_pf, share in ((gripped_pf + beside_pf, 1.0 - STOOD), (stood_pf + beside_pf, STOOD)):
-            away = (reading.rise_pf - centre_pf) / math.hypot(SPREAD * centre_pf, reading.error_pf)
-            if -5.0 < away < 5.0:
-                total += often * share * math.exp(-away * away / 2.0)
+            away_pf = rise_pf - centre_pf
+            away2 = away_pf * away_pf / (SPREAD * SPREAD * centre_pf * centre_pf + error2)
+            if away2 < FAR * FAR:
+                total += often * share * math.exp(-away2 / 2.0)
     return total
 
 

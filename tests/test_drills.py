@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-TOUCH_CHIP = WIRING.touch_chip.address
+TOUCH_CHIP = WIRING.chip_of("rock").address
 FIELD_CHIPS = {chip.address: min(chip.fields) for chip in WIRING.chips if chip.fields}
 BEACH = next(chip.address for chip in WIRING.chips if "beach-s" in chip.fields)
 COMING_BACK_S = 70.0

@@ -482,7 +482,7 @@ def test_a_missing_chip_is_logged_once_though_nothing_can_be_touched(
 ) -> None:
     volcano.switch_on()
     assert caplog.messages == []
-    volcano.mock.emulated_bus.inject(Disturbance.NACK, address=WIRING.touch_chip.address)
+    volcano.mock.emulated_bus.inject(Disturbance.NACK, address=WIRING.chip_of("rock").address)
     volcano.run(60)
     faults = [str(fault) for fault in volcano.mock.hardware.faults()]
     assert faults

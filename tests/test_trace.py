@@ -254,7 +254,7 @@ def test_charges_are_those_of_the_recorded_board(tmp_path: Path) -> None:
     chip.start()
     snapshot = chip.snapshot()
     original = mock_hardware(WIRING, lambda: 0.0)
-    for pad, electrode in WIRING.touch_chip.wires.items():
+    for pad, electrode in WIRING.chip_of("rock").wires.items():
         pf = chip.capacitance_pf(electrode, snapshot.filtered[electrode])
         assert pf == pytest.approx(original.hands.pad_pf(pad), rel=0.01)
     assert trace.polls[-1].t == 1.0

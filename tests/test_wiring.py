@@ -24,7 +24,7 @@ def test_the_shipped_wiring_serves_every_pad_once() -> None:
     wiring = load_wiring(None, FIELDS)
     assert sorted(wiring.fields) == sorted(FIELDS)
     assert len(FIELDS) == 23
-    assert set(wiring.touch_chip.touches) == set(TOUCHES)
+    assert set(wiring.chip_of("rock").touches) == set(TOUCHES)
     assert [chip.address for chip in wiring.chips] == [0x5A, 0x5B, 0x5C]
     assert sum(len(chip.pads) for chip in wiring.chips) == 29
 
@@ -36,7 +36,7 @@ def test_the_shipped_wiring_leaves_only_top_electrodes_unused() -> None:
 
 
 def test_pads_are_named_in_the_order_of_their_electrodes() -> None:
-    chip = load_wiring(None, FIELDS).touch_chip
+    chip = load_wiring(None, FIELDS).chip_of("rock")
     assert chip.pads[:6] == ("rock", "explore", "one", "two", "three", "fire")
     assert load_wiring(None, FIELDS).chip_of(chip.pads[6]) == chip
 

@@ -72,7 +72,7 @@ def calibrate(options: argparse.Namespace, around: Surroundings) -> int:
 
 
 def _check_pads(pads: Collection[str], wiring: Wiring) -> None:
-    known = [pad for chip in wiring.chips for pad in chip.wires]
+    known = wiring.places
     for pad in pads:
         if pad not in known:
             raise VolcanoError(f"{pad!r} is no pad; there are {', '.join(known)}")
@@ -135,11 +135,7 @@ def _mapped(options: argparse.Namespace, bench: Bench, lesson: Lesson, before: C
     absent = {*before.absent, *options.without}
     if options.map is None:
         return before if absent == before.absent else with_map(before, dict(before.places), absent)
-    places = {
-        pad: before.places.get(pad, (chip.address, electrode))
-        for chip in bench.wiring.chips
-        for pad, electrode in chip.wires.items()
-    }
+    places = {pad: before.places.get(pad, place) for pad, place in bench.wiring.places.items()}
     rails = {str(rail) for chip in bench.wiring.chips for rail in chip.rails}  # no finger finds one ring among three
     wanted = [pad for pad in options.map or places if pad not in options.without and (options.map or pad not in rails)]
     known = {pad: place for pad, place in places.items() if pad not in wanted and pad not in absent}

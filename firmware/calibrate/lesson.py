@@ -169,7 +169,7 @@ class Lesson:
                 self._heard_s[chip.address] = now
             elif now - since_s >= SEARCH_S:
                 why = survey.missing.get(chip.address, "it does not measure")
-                silent.append(f"MPR121 {chip.name!r} at 0x{chip.address:02X}: {why}")
+                silent.append(f"{chip.title}: {why}")
         if silent and now >= self._search_s:
             survey.start()
             self._search_s, self._pause_s = now + self._pause_s, min(2 * self._pause_s, LONGEST_SEARCH_S)

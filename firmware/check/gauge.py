@@ -59,11 +59,6 @@ class ChipGauge:
     error: str = ""
     """Why the last reading failed; empty if it did not."""
 
-    @property
-    def number(self) -> int:
-        """1 to 4, by address, as it is spoken."""
-        return self.wiring.address - LOWEST_ADDRESS + 1
-
     def charge(self, electrode: int) -> Charge:
         """What an electrode is charged with: its own values, or the chip's where those are 0 (5.8)."""
         if not self.setup:

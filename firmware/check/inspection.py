@@ -157,12 +157,12 @@ class Inspector:
         wiring = chip.wiring
         name = f"{wiring.name} at 0x{wiring.address:02X}"
         if chip.error or not chip.snapshots:
-            self._tell(f"chip {chip.number}", f"{name}: {chip.error or 'measures nothing'}")
+            self._tell(f"chip {wiring.number}", f"{name}: {chip.error or 'measures nothing'}")
             return
         pads = chip.pads()
         touched = [pad.pad for pad in pads if pad.touched]
         for pad in pads:
-            where = f"pad {pad.pad} (MPR121 {wiring.name!r} at 0x{wiring.address:02X}, electrode {pad.electrode})"
+            where = wiring.pad_title(pad.pad)
             if pad.pad in named:
                 continue
             if pad.pf < LOOSE_PF:
@@ -173,7 +173,7 @@ class Inspector:
                 self.found.add(Part.PAD, pad.pad, text)
         levels, noise = [pad.pf for pad in pads], max(pad.noise_counts for pad in pads)
         text = f"{name}: {len(pads)} pads of {min(levels):.0f} to {max(levels):.0f} pF, noise {noise:.1f} counts"
-        self._tell(f"chip {chip.number}", text + (f"; touched: {', '.join(touched)}" if touched else ""))
+        self._tell(f"chip {wiring.number}", text + (f"; touched: {', '.join(touched)}" if touched else ""))
 
     # --- the other parts
 

@@ -59,7 +59,7 @@ def as_json(bench: Bench, found: Inspection) -> dict[str, Any]:
 
 def _chip(chip: ChipGauge, found: Inspection) -> dict[str, Any]:
     return {
-        "number": chip.number,
+        "number": chip.wiring.number,
         "name": chip.wiring.name,
         "address": f"0x{chip.wiring.address:02X}",
         "state": found.states.get(chip.wiring.address),
@@ -87,7 +87,7 @@ def report(bench: Bench, found: Inspection, seen: list[str]) -> str:
     """The file's text. `seen` are the lines of the automatic part. No name of the host or of a user is in it."""
     parts = [*_head(bench), ("What the check saw", "\n".join(seen)), ("Faults", _faults(found))]
     parts.append(("Noticed", "\n".join(found.noticed) or "nothing"))
-    parts += [(f"Chip {chip.number}: {chip.wiring.name}", _readings(chip, found)) for chip in found.chips]
+    parts += [(f"Chip {chip.wiring.number}: {chip.wiring.name}", _readings(chip, found)) for chip in found.chips]
     parts += _files(bench)
     log = bench.around.ask(
         ("journalctl", "--unit=volcano", "--boot", "--output=short-monotonic", "--no-hostname", f"--lines={LOG_LINES}")

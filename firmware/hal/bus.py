@@ -69,16 +69,6 @@ class Bus(Protocol):
         """Write `out_buffer[out_start:out_end]`, repeated START, fill `in_buffer[in_start:in_end]`."""
 
 
-class OpenBus(Bus, Protocol):
-    """A bus at its root: one that can be opened anew when it hangs."""
-
-    def reopen(self) -> None:
-        """Close the bus, free its lines if a chip holds them, and open it at the next transfer."""
-
-    def close(self) -> None:
-        """Give the bus back; harmless when called again."""
-
-
 def bus_error(number: int | None, address: int, bus: str, detail: str = "") -> BusError:
     """The error for a Linux `errno` number at `address` on `bus` (its name in the text); `errno` is kept in it."""
     chip = f"0x{address:02X}"

@@ -90,7 +90,7 @@ class Calibration:
         Raises:
             CalibrationError: it was made for another board: pads that are not there, two at one electrode, all absent.
         """
-        known = {pad: (chip.address, electrode) for chip in wiring.chips for pad, electrode in chip.wires.items()}
+        known = wiring.places
         for pad in sorted({*self.places, *self.absent, *self.pads} - known.keys()):
             raise CalibrationError(f"the calibration knows a pad {pad!r} that the wiring does not have: {_AGAIN}")
         places = {pad: self.places.get(pad, place) for pad, place in known.items() if pad not in self.absent}

@@ -69,7 +69,7 @@ class Hands:
             for figure, marked_pf in wiring.capacitor_pf.items()
         }
         self._coded = wiring.figure_method is FigureMethod.RAILS
-        self._where = {pad: (chip.address, electrode) for chip in wiring.chips for pad, electrode in chip.wires.items()}
+        self._where = wiring.places
         self._pad_at = {place: pad for pad, place in self._where.items()}
         self._fields = wiring.fields
         self._badges = wiring.badges

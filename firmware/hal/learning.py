@@ -107,9 +107,7 @@ class IdleScan:
     def __init__(self, survey: Survey, wiring: Wiring) -> None:
         self._survey = survey
         self._chips = {chip.address: chip for chip in wiring.chips}
-        self._places: dict[str, Place] = {
-            pad: (chip.address, electrode) for chip in wiring.chips for pad, electrode in chip.wires.items()
-        }
+        self._places: dict[str, Place] = wiring.places
         self._wiring = wiring
         self._levels: dict[str, list[float]] = {pad: [] for pad in self._places}
         self._readings = 0
@@ -141,7 +139,7 @@ class IdleScan:
         heard = {address for address, _ in levels}
         for address, chip in self._chips.items():
             if address in self._survey.chips and address not in heard:
-                self._miss(f"MPR121 {chip.name!r} at 0x{address:02X}", self._survey.missing.get(address))
+                self._miss(chip.title, self._survey.missing.get(address))
                 return
         self._misses = 0
         self._readings += 1
@@ -171,10 +169,9 @@ class IdleScan:
         faults: list[Fault] = []
         for address, chip in self._chips.items():
             if address not in self._survey.chips:
-                text = f"MPR121 {chip.name!r} at 0x{address:02X}: {self._survey.missing[address]}"
-                faults.append(Fault(Part.CHIP, str(address - LOWEST_ADDRESS + 1), text))
-        for pad, (address, electrode) in self._places.items():
-            where = f"pad {pad} (MPR121 {self._chips[address].name!r} at 0x{address:02X}, electrode {electrode})"
+                faults.append(Fault(Part.CHIP, str(chip.number), f"{chip.title}: {self._survey.missing[address]}"))
+        for pad, (address, _) in self._places.items():
+            where = self._chips[address].pad_title(pad)
             noise_pf = _noise_pf(self._levels[pad])
             if address not in self._survey.chips:
                 continue

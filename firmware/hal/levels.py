@@ -12,8 +12,6 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from firmware.hal.calibration import Calibration
     from firmware.hal.mpr121 import Mpr121, Snapshot
     from firmware.hal.wiring import ChipWiring
@@ -243,7 +241,7 @@ class Levels:
 
         What lasts is no dip of the supply and becomes the pads' new rest.
         """
-        sag = self._common({electrode: self._measured_pf(electrode, snapshot) for electrode in self.pads})
+        sag = self._common(snapshot)
         if sag == 1.0:
             self._sagging_since_s = math.inf
             return 1.0
@@ -262,10 +260,10 @@ class Levels:
         above = [snapshot.baseline[electrode] - self._mpr121.counts(electrode, pf) for electrode, pf in rests.items()]
         return len(above) >= SAGGING_PADS and median(above) > SAG_COUNTS
 
-    def _common(self, levels_pf: Mapping[int, float]) -> float:
-        """By which factor these levels differ from rest alike; 1 if they do not."""
-        known = [electrode for electrode in levels_pf if self.idle_pf[electrode] > 0.0]
-        ratios = sorted(levels_pf[electrode] / self.idle_pf[electrode] for electrode in known)
+    def _common(self, snapshot: Snapshot) -> float:
+        """By which factor all pads differ from rest alike; 1 if they do not."""
+        known = [electrode for electrode in self.pads if self.idle_pf[electrode] > 0.0]
+        ratios = sorted(self._measured_pf(electrode, snapshot) / self.idle_pf[electrode] for electrode in known)
         if len(ratios) < SAGGING_PADS:
             return 1.0
         middle, quarter = median(ratios), len(ratios) // 4

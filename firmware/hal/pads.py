@@ -14,7 +14,7 @@ from firmware.hal.coded import Badges, Rails, feet_pf, figure_reader
 from firmware.hal.contact import NOTHING, RAISED_PF, STANDING, STANDING_ON_RINGS, STUCK_S, Contacts, Finger, PadReading
 from firmware.hal.figures import least_grip_pf
 from firmware.hal.levels import STANDING_MOST_PF
-from firmware.hal.tended_chip import ChipState, TendedChip
+from firmware.hal.tended_chip import BLIND_S, ChipState, TendedChip
 from firmware.hal.wiring import FigureMethod
 from firmware.terms import Fault, Part
 
@@ -56,9 +56,6 @@ SWARM = 5
 
 SWARM_S = 60.0
 """So long pads of a swarm that stay touched are ignored before they are taken for at rest."""
-
-BLIND_S = 0.06
-"""After a pad was re-based its chip starts counting afresh: its status means nothing for two or three updates."""
 
 
 class _Station:

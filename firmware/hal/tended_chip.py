@@ -16,7 +16,6 @@ from firmware.hal.levels import DRIFT_PF, FITTING, STANDING_MOST_PF, Levels
 from firmware.hal.mpr121 import Mpr121
 from firmware.hal.mpr121_config import Mpr121Config
 from firmware.hal.ports import BusError
-from firmware.hal.wiring import LOWEST_ADDRESS
 from firmware.terms import Fault, Part
 
 if TYPE_CHECKING:
@@ -44,7 +43,7 @@ OVER_CURRENT_WINDOW_S = 60.0
 """So many over-currents within the window mean a wrong or broken REXT: the chip is named as faulty."""
 
 BLIND_S = 0.06
-"""After a start a chip counts afresh: its status means nothing for two or three updates."""
+"""After a start, or a re-based pad, a chip counts afresh: its status means nothing for two or three updates."""
 
 READY_S = 0.05
 """The first reading after a start comes with the first update, 10 to 35 ms later by the charge times; until then the
@@ -130,11 +129,6 @@ class TendedChip:
 
     # --- what is wrong
 
-    @property
-    def name(self) -> str:
-        """For people: name and address."""
-        return f"MPR121 {self.wiring.name!r} at 0x{self.address:02X}"
-
     def faults(self) -> list[Fault]:
         """The chip if it does not work, or each of its pads that cannot be measured."""
         if self._fault:
@@ -142,16 +136,15 @@ class TendedChip:
         return [
             Fault(
                 Part.PAD,
-                self.levels.pads[electrode],
-                f"pad {self.levels.pads[electrode]} ({self.name}, electrode {electrode}) is out of range: "
-                "check for a broken wire or a short",
+                pad,
+                f"{self.wiring.pad_title(pad)} is out of range: check for a broken wire or a short",
             )
-            for electrode in sorted(self.levels.pads)
+            for electrode, pad in sorted(self.levels.pads.items())
             if self.levels.out_of_range >> electrode & 1
         ]
 
     def _report(self, text: str) -> None:
-        self._fault = Fault(Part.CHIP, str(self.address - LOWEST_ADDRESS + 1), text)
+        self._fault = Fault(Part.CHIP, str(self.wiring.number), text)
         if text != self._logged:
             log.warning("%s", text)
             self._logged = text
@@ -208,7 +201,7 @@ class TendedChip:
         self._blind_until_s = now + BLIND_S
         self._well_since_s = now
         if self._logged:
-            log.warning("%s works again", self.name)
+            log.warning("%s works again", self.wiring.title)
         self._fault, self._logged = None, ""
 
     def _rest_counts(self) -> dict[int, float]:
@@ -247,7 +240,9 @@ class TendedChip:
         drift = self.levels.drift(snapshot)
         if lowest <= drift <= highest:
             return True
-        log.warning("%s: its pads are at %.2f times their calibration: run volcano calibrate again", self.name, drift)
+        log.warning(
+            "%s: its pads are at %.2f times their calibration: run volcano calibrate again", self.wiring.title, drift
+        )
         self.levels.forget_calibration()
         self._stored_charges = False
         return False
@@ -269,13 +264,13 @@ class TendedChip:
         self._well_since_s = now
         self._pause_s = min(2 * self._pause_s, LONGEST_PAUSE_S)
         self.lost_by = str(error)
-        self._report(f"{self.name} is lost ({', '.join(self.wiring.pads)} are dead): {error}")
+        self._report(f"{self.wiring.title} is lost ({', '.join(self.wiring.pads)} are dead): {error}")
         self._reopen_bus()
 
     def _reconfigure(self, why: str, now: float) -> None:
         """It answers, but not as we left it: configure it again at once."""
         self.resets += 1
-        log.warning("%s %s and is configured again", self.name, why)
+        log.warning("%s %s and is configured again", self.wiring.title, why)
         try:
             self._mpr121.restart()
         except BusError as error:

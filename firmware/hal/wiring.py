@@ -88,6 +88,20 @@ class ChipWiring:
     badges: Mapping[Figure, int] = field(default_factory=dict)
 
     @property
+    def number(self) -> int:
+        """1 to 4, by address: how the chip is spoken of."""
+        return self.address - LOWEST_ADDRESS + 1
+
+    @property
+    def title(self) -> str:
+        """Name and address, for people."""
+        return f"MPR121 {self.name!r} at 0x{self.address:02X}"
+
+    def pad_title(self, pad: str) -> str:
+        """A pad of this chip and where to find it, for people."""
+        return f"pad {pad} ({self.title}, electrode {self.wires[pad]})"
+
+    @property
     def wires(self) -> dict[str, int]:
         """The electrode of every pad, by name."""
         kinds: tuple[Mapping[Any, int], ...] = (self.touches, self.fields, self.rails, self.badges)
@@ -129,11 +143,6 @@ class Wiring:
     battery_adc: BatteryAdc | None = None
 
     @property
-    def touch_chip(self) -> ChipWiring:
-        """The chip with the six Touch fields."""
-        return next(chip for chip in self.chips if chip.touches)
-
-    @property
     def fields(self) -> tuple[str, ...]:
         """All field names, chip by chip."""
         return tuple(field for chip in self.chips for field in chip.fields)
@@ -147,6 +156,11 @@ class Wiring:
     def badges(self) -> tuple[Figure, ...]:
         """The figures that have a colour pad: all four or none."""
         return tuple(figure for figure in FIGURES if any(figure in chip.badges for chip in self.chips))
+
+    @property
+    def places(self) -> dict[str, tuple[int, int]]:
+        """Where every pad is wired, chip by chip: the chip's address and the electrode."""
+        return {pad: (chip.address, electrode) for chip in self.chips for pad, electrode in chip.wires.items()}
 
     def chip_of(self, pad: str) -> ChipWiring:
         """The chip that `pad` of any kind is wired to; KeyError if there is none."""

@@ -13,8 +13,9 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from firmware.hal import registers as reg
+from firmware.hal.bus import read_registers
 from firmware.hal.mpr121 import Snapshot
-from firmware.hal.mpr121_config import Charge
+from firmware.hal.mpr121_config import Charge, decode_charges
 from firmware.hal.wiring import HIGHEST_ADDRESS, LOWEST_ADDRESS
 
 if TYPE_CHECKING:
@@ -64,9 +65,7 @@ class ChipGauge:
         if not self.setup:
             return Charge(0, 0)
         at = self.setup.__getitem__
-        own = Charge(
-            at(reg.CDC - reg.MHDR + electrode), at(reg.CDT - reg.MHDR + electrode // 2) >> electrode % 2 * 4 & 7
-        )
+        own = decode_charges(self.setup[reg.CDC - reg.MHDR : reg.GPIO_CTL0 - reg.MHDR])[electrode]
         return Charge(own.cdc or at(reg.AFE1 - reg.MHDR) & 0x3F, own.cdt or at(reg.AFE2 - reg.MHDR) >> 5)
 
     def pads(self) -> list[PadReading]:
@@ -88,7 +87,7 @@ class ChipGauge:
                     counts=mean,
                     noise_counts=noise(counts),
                     baseline=newest.baseline[electrode],
-                    pf=picofarad(charge, mean),
+                    pf=charge.picofarad(mean, VDD),
                     touched=bool(newest.touched >> electrode & 1),
                     out_of_range=bool(newest.out_of_range >> electrode & 1),
                     charge=charge,
@@ -100,7 +99,7 @@ class ChipGauge:
         """An electrode at the newest reading, nan if there is none."""
         if not self.snapshots:
             return math.nan
-        return picofarad(self.charge(electrode), self.snapshots[-1].filtered[electrode])
+        return self.charge(electrode).picofarad(self.snapshots[-1].filtered[electrode], VDD)
 
 
 def noise(counts: Sequence[float]) -> float:
@@ -114,11 +113,6 @@ def noise(counts: Sequence[float]) -> float:
     return math.sqrt(fmean(kept)) / 0.66 if kept else 0.0
 
 
-def picofarad(charge: Charge, counts: float) -> float:
-    """Capacitance by AN3889; infinite at 0 counts."""
-    return charge.picocoulomb * 1024 / (VDD * counts) if counts > 0 else math.inf
-
-
 class Gauge:
     """All chips of a board."""
 
@@ -130,7 +124,7 @@ class Gauge:
         """One reading of every chip; a chip that does not answer, or has just been reset, keeps what it had."""
         for chip in self.chips:
             try:
-                registers = self._read(chip.wiring.address, 0, reg.TL + 1)
+                registers = read_registers(self._bus, chip.wiring.address, 0, reg.TL + 1)
             except OSError as error:
                 chip.error = str(error)
                 continue
@@ -156,12 +150,7 @@ class Gauge:
 
     def _answers(self, address: int) -> bool:
         try:
-            self._read(address, 0, 1)
+            read_registers(self._bus, address, 0, 1)
         except OSError:
             return False
         return True
-
-    def _read(self, address: int, first: int, size: int) -> bytes:
-        values = bytearray(size)
-        self._bus.writeto_then_readfrom(address, bytes((first,)), values)
-        return bytes(values)

@@ -69,6 +69,17 @@ class Bus(Protocol):
         """Write `out_buffer[out_start:out_end]`, repeated START, fill `in_buffer[in_start:in_end]`."""
 
 
+def read_registers(bus: Bus, address: int, first: int, size: int) -> bytes:
+    """`size` registers of the chip at `address` from `first` on, in one transaction.
+
+    Raises:
+        BusError: the chip or the bus fails.
+    """
+    values = bytearray(size)
+    bus.writeto_then_readfrom(address, bytes((first,)), values)
+    return bytes(values)
+
+
 def bus_error(number: int | None, address: int, bus: str, detail: str = "") -> BusError:
     """The error for a Linux `errno` number at `address` on `bus` (its name in the text); `errno` is kept in it."""
     chip = f"0x{address:02X}"

@@ -56,9 +56,6 @@ FORGETTING = 0.05
 PAINT_FORGETTING = 0.02
 """Share of what was learnt that each grip gives up: another adapter, another player; the heads stay as they are."""
 
-HAND_PF = 200.0
-"""Through the skin of finger and thumb into a bare metal head; estimate."""
-
 STANDING_PF = 1.7
 """A figure's metal to its surroundings when nobody holds it; estimate."""
 

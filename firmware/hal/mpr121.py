@@ -9,14 +9,13 @@ Sources: data sheet Rev. 4 (registers 5.1-5.13), AN3889 (charge), AN3891 and AN3
 
 from __future__ import annotations
 
-import math
 import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
 from firmware.hal import registers as reg
 from firmware.hal.bus import EREMOTEIO
-from firmware.hal.mpr121_config import Charge, Mpr121Config
+from firmware.hal.mpr121_config import Charge, Mpr121Config, decode_charges
 from firmware.hal.ports import BusError
 
 if TYPE_CHECKING:
@@ -156,7 +155,7 @@ class Mpr121:
         """Picofarads of an electrode that reads `counts`, by the charge in force (AN3889); infinite at 0 counts."""
         charge = self.charges[electrode] if self.charges else Charge(0, 0)
         charge = Charge(charge.cdc or self.config.cdc, charge.cdt or self.config.cdt)
-        return charge.picocoulomb * 1024 / (self.config.vdd * counts) if counts > 0 else math.inf
+        return charge.picofarad(counts, self.config.vdd)
 
     def counts(self, electrode: int, picofarad: float) -> float:
         """What an electrode of `picofarad` reads, 0..1023: the inverse of `capacitance_pf`."""
@@ -245,11 +244,10 @@ class Mpr121:
         """
         block = bytearray(reg.GPIO_CTL0 - reg.CDC)
         self._read(reg.CDC, block)
-        currents, times = block[: reg.CHANNELS], block[reg.CHANNELS :]
-        if self.config.ace and not any(currents) and not snapshot.out_of_range:
+        charges = decode_charges(bytes(block))
+        if self.config.ace and not any(charge.cdc for charge in charges) and not snapshot.out_of_range:
             return False
-        codes = [pair >> shift & 7 for pair in times for shift in (0, 4)]
-        self.charges = tuple(Charge(cdc, cdt) for cdc, cdt in zip(currents, codes, strict=False))
+        self.charges = charges
         return True
 
     def _clear_over_current(self) -> None:

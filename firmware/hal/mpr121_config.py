@@ -5,6 +5,7 @@ Sources: data sheet Rev. 4 (registers 5.1-5.13), AN3889 (charge), AN3891 and AN3
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from firmware.hal import registers as reg
@@ -21,6 +22,17 @@ class Charge:
     def picocoulomb(self) -> float:
         """CDC times CDT; code n is 0.5 us * 2 ** (n - 1) (5.8)."""
         return self.cdc * 0.5 * 2 ** (self.cdt - 1) if self.cdt else 0.0
+
+    def picofarad(self, counts: float, vdd: float) -> float:
+        """What reads `counts` when charged so at a supply of `vdd` volts (AN3889); infinite at 0 counts."""
+        return self.picocoulomb * 1024 / (vdd * counts) if counts > 0 else math.inf
+
+
+def decode_charges(block: bytes) -> tuple[Charge, ...]:
+    """The 13 channels' own charges from 0x5F-0x72, the inverse of `Mpr121Config.charge_block`."""
+    currents, times = block[: reg.CHANNELS], block[reg.CHANNELS :]
+    codes = [pair >> shift & 7 for pair in times for shift in (0, 4)]
+    return tuple(Charge(cdc, cdt) for cdc, cdt in zip(currents, codes, strict=False))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from firmware import __version__
 from firmware.disk import read_file
 from firmware.hal import registers as reg
-from firmware.hal.bus import EREMOTEIO, bus_error
+from firmware.hal.bus import EREMOTEIO, bus_error, read_registers
 from firmware.hal.pads import Mpr121Board
 from firmware.hal.registers import ELECTRODES
 from firmware.hal.wiring import ChipWiring, FigureMethod, Rail
@@ -120,9 +120,11 @@ class TraceRecorder:
         chips: dict[str, dict[str, str] | None] = {}
         for address, seen in self._seen.items():
             try:
-                found = {MEASURED[0]: self._read(address, *MEASURED)}
+                found = {MEASURED[0]: read_registers(self._bus, address, *MEASURED)}
                 if setup_due or not _charged(seen) or not any(found[MEASURED[0]][reg.FILTERED_DATA :]):
-                    found[SETUP[0]] = self._read(address, *SETUP)  # also when a reset has left no readings
+                    found[SETUP[0]] = read_registers(
+                        self._bus, address, *SETUP
+                    )  # also when a reset has left no readings
             except OSError:
                 if seen is not None:
                     self._seen[address] = None
@@ -133,11 +135,6 @@ class TraceRecorder:
                 self._seen[address] = {**(seen or {}), **found}
                 chips[f"0x{address:02X}"] = {f"0x{first:02X}": values.hex() for first, values in changed.items()}
         self._write(json.dumps({"t": round(now, 4), "chips": chips}))
-
-    def _read(self, address: int, first: int, size: int) -> bytes:
-        values = bytearray(size)
-        self._bus.writeto_then_readfrom(address, bytes((first,)), values)
-        return bytes(values)
 
 
 def _charged(seen: Blocks | None) -> bool:

@@ -336,13 +336,18 @@ class Bench:
         if "hardware" in self.__dict__:
             self.hardware.close()
 
-    def polls(self, seconds: float | None) -> Iterator[tuple[float, Grip | None]]:
-        """Poll the board as a game does for so long, or for ever if None: the time and the contact of each poll."""
+    def ticks(self, seconds: float | None) -> Iterator[float]:
+        """The time, as often as a game polls, for so long, or for ever if None."""
         clock = self.around.clock
         end = None if seconds is None else clock() + seconds
         while end is None or clock() < end:
             now = clock()
+            yield now
+            self.around.sleep(max(0.0, now + 1 / POLLS_PER_S - clock()))
+
+    def polls(self, seconds: float | None) -> Iterator[tuple[float, Grip | None]]:
+        """Poll the board as a game does for so long, or for ever if None: the time and the contact of each poll."""
+        for now in self.ticks(seconds):
             if self.record is not None:
                 self.record(now)
             yield now, self.hardware.poll(now)
-            self.around.sleep(max(0.0, now + 1 / POLLS_PER_S - clock()))

@@ -278,16 +278,12 @@ class Lesson:
         Raises:
             Stopped: q was pressed.
         """
-        clock = self.bench.around.clock
-        end = None if seconds is None else clock() + seconds
-        while end is None or clock() < end:
-            now = clock()
+        for now in self.bench.ticks(seconds):
             self._speak_on(now)
             self._key = self._terminal.key() if keys else None
             if self._key == "q":
                 raise Stopped("ended")
             yield now
-            self.bench.around.sleep(max(0.0, now + 1 / POLLS_PER_S - clock()))
 
     def _speak_on(self, now: float) -> None:
         if self._speaking and self._player.poll(now):

@@ -37,7 +37,10 @@ FOR_TESTS = {
     "arm64": {"qemu-system-aarch64": "qemu-system-arm"},
 }
 """And more of them, where another machine's programs run, and where the image is booted."""
-MADE_FROM = ("firmware", "sounds", "systemd", "tools", "pyproject.toml", "README.md")
+MADE_FROM = (
+    *("firmware", "sounds", "systemd", "pyproject.toml", "README.md"),
+    *("tools/install", "tools/appliance", "tools/image_root.py", "tools/image_disk.py"),
+)
 """What is installed, and what installs and puts together."""
 
 

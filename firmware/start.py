@@ -234,6 +234,7 @@ def _service_page(options: argparse.Namespace, setting: Setting, loop: Loop, tol
     past, stands = _left_on_the_board(setting.title, setting.store.load())
     room = ServiceRoom(
         loop,
+        load,
         fields=setting.title.fields,
         language=lambda: loop.unit.settings.language,
         volume=lambda: loop.unit.settings.volume,

@@ -45,7 +45,7 @@ def self_test(faults: Sequence[Fault]) -> list[Item]:
     if len(faults) > MOST_NAMED:
         items.append(say("faults-many"))
     for fault in faults[:MOST_NAMED]:
-        items += _fault(fault)
+        items += fault_lines(fault)
     return [*items, Symbols(SYMBOLS), say("check-mode")]
 
 
@@ -58,7 +58,8 @@ _SINGLE = {
 """Parts of which a volcano has one."""
 
 
-def _fault(fault: Fault) -> list[Item]:
+def fault_lines(fault: Fault) -> list[Say]:
+    """What does not work, by the name of the part."""
     match fault.part:
         case Part.PAD:
             return [say("fault-pad"), pad_name(fault.name)]

@@ -260,8 +260,12 @@ def test_a_board_is_watched_and_played_through_its_service_page(chromium: webdri
         assert page.problems() == []
     with run_with_page(tmp_path, SDL_AUDIODRIVER="nowhere") as url:
         page = Page(chromium, url)
-        page.wait(lambda: page.find("#faults").text.startswith("the default sound card cannot be opened"), "the fault")
+        page.wait(lambda: page.find("#faults").text.startswith("Die Soundkarte antwortet nicht. Prüfe"), "the fault")
+        assert page.find("#faults small[lang=en]").text.startswith("the default sound card cannot be opened")
+        page.click("#language")
+        page.wait(lambda: page.find("#faults").text.startswith("The sound card does not answer. Check"), "in English")
         page.happened("ready")
+        chromium.execute_script("localStorage.clear()")
 
 
 # --- the page alone, over a machine that only listens

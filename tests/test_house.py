@@ -55,7 +55,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "game": GAME,  # each game is a folder of its own and knows no other
     "hal": ("terms", "config", "disk", "hal"),
     "audio": ("terms", "config", "audio"),
-    "page": ("terms", "config", "catalogue", "game.registry", "page"),
+    # faults are told in the words of the self-test
+    "page": ("terms", "config", "unit_events", "unit_script", "page"),
     "loop": (*STAGE, "console", "hal.ports", "audio.player"),  # the page's rows are the console's
     "console": (*STAGE, "hal.ports", "audio.player"),
     "workshop": ("terms", "config", "catalogue", "game.registry", "hal", "audio"),
@@ -76,7 +77,7 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
     "fluent": ("catalogue",),
     "smbus2": ("hal.bus",),
     "adafruit_mpr121": ("hal.mpr121",),
-    "pygame": ("audio.mixer",),
+    "pygame": ("audio.sdl",),
     "numpy": ("audio.build", "audio.cries", "audio.effects", "audio.mastering", "audio.synthesis"),
     "py_nanotts": ("audio.engines",),
     "matplotlib": ("balance.plots",),

@@ -7,6 +7,7 @@ import http.client
 import json
 import re
 from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,11 +16,10 @@ from playroom import Json, Playroom, Recorded, write_pack
 from firmware.audio.pack import load_pack
 from firmware.page.clips import Clips
 from firmware.page.server import BODY_BYTES, LOOPBACK, PageError, PageServer, make_app
-from firmware.terms import FIGURES, TOUCHES, Sound, SoundName
+from firmware.terms import FIGURES, TOUCHES, Part, Sound, SoundName
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from starlette.applications import Starlette
 
@@ -264,6 +264,7 @@ def test_every_name_that_the_page_shows_has_a_word_and_every_sound_a_picture() -
     for sound in set(SoundName) - {SoundName.POINT}:
         assert sound in known or f"s_{sound}" in known, sound
         assert sound in icons
+    assert {f"check_{part}" for part in Part} <= known, "what to do about a fault"
     script = "".join(
         file.read_text(encoding="utf-8")
         for file in STATIC.iterdir()
@@ -274,6 +275,17 @@ def test_every_name_that_the_page_shows_has_a_word_and_every_sound_a_picture() -
     html = (STATIC / "page.html").read_text(encoding="utf-8")
     for key in re.findall(r'data-(?:text|label|title)="(\w+)"', html):
         assert key in known, key
+
+
+@pytest.mark.parametrize(
+    ("start", "pattern"),
+    [("refused_", r'"refused_(\w+)"'), ("why_", r'Rejected\("(\w+)"\)')],
+    ids=["of the page's rooms", "of the game and the unit"],
+)
+def test_every_refusal_has_its_words(start: str, pattern: str) -> None:
+    sources = "".join(path.read_text(encoding="utf-8") for path in Path(str(files("firmware"))).rglob("*.py"))
+    known = {key.removeprefix(start) for key in words()["de"] if key.startswith(start)}
+    assert set(re.findall(pattern, sources)) == known
 
 
 # --- the stream, over a real socket

@@ -17,13 +17,16 @@ from table import TITLE, Rows
 from test_loop import POLL_S, Volcano
 from test_page import Stream, do, request
 
+from firmware.catalogue import load
 from firmware.hal.emulated_bus import Disturbance
 from firmware.page import server
 from firmware.page.commands import CommandError
 from firmware.page.drawing import read_island
 from firmware.page.server import CONNECTIONS, LOOPBACK, STREAMS, WAITING_MESSAGES, PageServer, make_app
 from firmware.page.service_page import ACTIONS, ServicePage, ServiceRoom
-from firmware.terms import Figure, Touch
+from firmware.terms import Fault, Figure, Part, Say, Touch
+from firmware.unit_events import LANGUAGES
+from firmware.unit_script import self_test
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -38,7 +41,7 @@ class Board:
 
     def __init__(self, folder: Path) -> None:
         self.volcano = Volcano(folder)
-        self.room = ServiceRoom(self.volcano.loop, fields=TITLE.fields)
+        self.room = ServiceRoom(self.volcano.loop, load, fields=TITLE.fields)
         self.volcano.switch_on()
 
     def do(self, **command: Any) -> Rows:
@@ -77,12 +80,31 @@ def test_it_shows_what_is_broken_and_what_works_again(board: Board) -> None:
     board.volcano.mock.emulated_bus.inject(Disturbance.NACK, address=0x5B)
     board.volcano.run(3)
     (fault,) = board.table("faults")
-    assert "0x5B" in fault
+    assert "0x5B" in fault["text"]
     assert heard[-1][0] == "room"
     assert heard[-1][1]["faults"] == [fault]
     board.volcano.mock.emulated_bus.clear()
     board.volcano.run(20)
     assert board.table("faults") == []
+
+
+def test_it_tells_faults_in_both_languages_as_the_self_test_speaks_them(board: Board) -> None:
+    names = {Part.CHIP: "2", Part.PAD: "beach-ne", Part.LIGHT: "star"}
+    board.room.notice([Fault(part, names.get(part, ""), "as the log says") for part in Part])
+    told = {fault["part"]: fault["told"] for fault in board.table("faults")}
+    assert list(told) == list(Part)
+    assert told["chip"] == {"de": "Sensorchip 2 antwortet nicht.", "en": "Sensor chip 2 does not answer."}
+    assert told["pad"]["de"] == "Keinen guten Kontakt hat: Strand Nordost."
+    assert told["light"]["en"] == "This light is out of order: Star."
+    for language in LANGUAGES:
+        texts = load(language)
+        spoken = " ".join(
+            texts.text(item.line, item.args)
+            for item in self_test([Fault(part, names.get(part, ""), "") for part in Part])
+            if isinstance(item, Say)
+        )
+        for part in Part:
+            assert told[part][language] in spoken
 
 
 # --- what may be done there

@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from firmware.terms import VolcanoError
+
+if TYPE_CHECKING:
+    from firmware.terms import Figure
 
 Json = dict[str, Any]
 
 
 class CommandError(VolcanoError, ValueError):
-    """A command that cannot be carried out; one line for whoever sent it."""
+    """A command that cannot be carried out; one line for whoever sent it.
+
+    `word` is the key of the page's own words for it (``refused_…`` in words.js), where a page in order can meet it.
+    """
+
+    def __init__(self, text: str, word: str = "") -> None:
+        super().__init__(text)
+        self.word = word
+
+
+def beside(figure: Figure) -> CommandError:
+    """A figure that is to be touched, and stands on no field."""
+    return CommandError(f"figure: {figure} stands beside the board; place it on a field first", "refused_aside")
 
 
 W = TypeVar("W", bound=StrEnum)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from firmware.page.commands import CommandError, flag, place, word
+from firmware.page.commands import CommandError, beside, flag, place, word
 from firmware.page.told import Told
 from firmware.terms import FIGURES, Figure, Touch, VolcanoError
 
@@ -154,7 +154,7 @@ class Room(Told):
         """
         with self._lock:
             if self._figures[figure] is None:
-                raise CommandError(f"figure: {figure} stands beside the board; place it on a field first")
+                raise beside(figure)
             self.release()
             self._hold = (figure, touch)
 

@@ -143,7 +143,7 @@ def make_app(room: Told, island: Island, *, hosts: Collection[str] = LOOPBACK, b
         try:
             room.do(await _command(request))
         except CommandError as error:
-            return JSONResponse({"error": str(error)}, 400)
+            return JSONResponse({"error": str(error), "word": error.word}, 400)
         except _TooLongError:
             return JSONResponse({"error": f"a command has at most {BODY_BYTES} bytes"}, 413)
         except ClientDisconnect:

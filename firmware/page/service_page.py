@@ -8,12 +8,15 @@ in the middle leaves nothing behind. There is no switch and no battery here, tho
 from __future__ import annotations
 
 import logging
+from functools import cache
 from threading import Thread
 from typing import TYPE_CHECKING, Protocol
 
-from firmware.page.commands import CommandError, flag, place, word
+from firmware.page.commands import CommandError, beside, flag, place, word
 from firmware.page.told import Told
 from firmware.terms import FIGURES, Figure, Grip, Press, Touch, VolcanoError, certain
+from firmware.unit_events import LANGUAGES
+from firmware.unit_script import fault_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -21,7 +24,7 @@ if TYPE_CHECKING:
 
     from firmware.page.server import PageServer
     from firmware.page.told import Json
-    from firmware.terms import Fault
+    from firmware.terms import Fault, Texts
 
 ACTIONS = 8
 """Commands that may wait for the next poll, 20 ms at most; more are refused."""
@@ -52,12 +55,14 @@ class ServiceRoom(Told):
     """What a board tells and what is broken; every method may be called from any thread but its creation.
 
     `fields` are the board's field ids; figures stand where they were touched last (`stands` at first), or where a
-    browser has put them. `language`, `volume`, `past` as for `Told`.
+    browser has put them. `texts` gives the catalogue of a language: faults are told in the words of the self-test.
+    `language`, `volume`, `past` as for `Told`.
     """
 
     def __init__(
         self,
         board: Board,
+        texts: Callable[[str], Texts],
         *,
         fields: Sequence[str],
         language: Callable[[], str] = lambda: "de",
@@ -68,7 +73,10 @@ class ServiceRoom(Told):
         self._board = board
         self.fields = frozenset(fields)
         self._figures: dict[Figure, str | None] = {**dict.fromkeys(FIGURES), **(stands or {})}
-        self._faults: list[str] = []
+        self._texts = cache(texts)
+        """Read at the first fault: most boards have none."""
+        self._faults: Sequence[Fault] = ()
+        self._faults_told: list[Json] = []
         self._waiting = 0
         super().__init__(language=language, volume=volume, past=past, sound="here")
         board.listen(self.hear)
@@ -78,11 +86,19 @@ class ServiceRoom(Told):
 
     def notice(self, faults: Sequence[Fault]) -> None:
         """What is broken now."""
-        told = [fault.text for fault in faults]
         with self._lock:
-            if told != self._faults:
-                self._faults = told
+            if list(faults) != list(self._faults):
+                self._faults = tuple(faults)
+                self._faults_told = [self._fault(fault) for fault in faults]
                 self._changed()
+
+    def _fault(self, fault: Fault) -> Json:
+        """The part, its name in every language, and the line of the log, which is as exact as the hardware knows."""
+        told = {
+            language: " ".join(self._texts(language).text(line.line, line.args) for line in fault_lines(fault))
+            for language in LANGUAGES
+        }
+        return {"part": fault.part, "told": told, "text": fault.text}
 
     def _keep(self, row: Json) -> bool:
         changed = super()._keep(row)
@@ -100,7 +116,7 @@ class ServiceRoom(Told):
             "button": False,
             "battery_low": False,
             "hold": None,
-            "faults": self._faults,
+            "faults": self._faults_told,
             "figures": {figure.value: field for figure, field in self._figures.items()},
         }
 
@@ -120,7 +136,7 @@ class ServiceRoom(Told):
                 figure, field = word(command, "figure", Figure), place(command, self.fields)
                 touch = word(command, "touch", Touch)
                 if field is None:
-                    raise CommandError(f"figure: {figure} stands beside the board; place it on a field first")
+                    raise beside(figure)
                 grip = Grip(field, touch, certain(figure))
                 self._act(lambda: self._board.grip(grip))
                 self._place(figure, field)
@@ -139,7 +155,7 @@ class ServiceRoom(Told):
     def _act(self, action: Callable[[], None]) -> None:
         with self._lock:
             if self._waiting >= ACTIONS:
-                raise CommandError("the volcano is busy; try again")
+                raise CommandError("the volcano is busy; try again", "refused_busy")
             self._waiting += 1
 
         def act() -> None:

@@ -1,8 +1,10 @@
 // Hands on things: held, dragged, one action after the other, and sent to the volcano.
 
+import { has, word } from "./words.js";
+
 const DRAG_FROM_PX = 7; // less is a click of an unsteady hand
 
-/** Send a command. The problem in one line if it is refused; throws if nobody answers. */
+/** Send a command. The problem in one line, in the page's language if it knows it; throws if nobody answers. */
 export async function post(command) {
   const answer = await fetch("/do", {
     method: "POST",
@@ -11,7 +13,9 @@ export async function post(command) {
   });
   if (answer.ok) return "";
   const text = await answer.text();
-  return answer.headers.get("content-type")?.startsWith("application/json") ? JSON.parse(text).error : text;
+  if (!answer.headers.get("content-type")?.startsWith("application/json")) return text;
+  const refusal = JSON.parse(text);
+  return has(refusal.word) ? word(refusal.word) : refusal.error;
 }
 
 export const pause = (ms) => new Promise((done) => { setTimeout(done, Math.max(0, ms)); });

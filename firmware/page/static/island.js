@@ -183,11 +183,9 @@ function statueToken(field, { laid, awake }) {
 }
 
 function creatureToken(creature, field) {
-  const token = standing(field, `token creature creature-${creature}`,
+  return standing(field, `token creature creature-${creature}`,
     draft("circle", { class: "ember", r: 34, fill: "url(#lava)", cx: -20, cy: -21 }),
     draft("circle", { r: 17, cx: -20, cy: -21 }), use(creature, 25, -20, -21));
-  token.append(draft("title", {}, word(creature)));
-  return token;
 }
 
 // --- fields as places to choose

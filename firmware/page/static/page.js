@@ -199,12 +199,24 @@ function show() {
   for (const [field, group] of island.fields) group.setAttribute("tabindex", field === focused ? "0" : "-1");
 }
 
-/** What does not work on a real board, in the firmware's own words; emulated boards have no such list. */
+let shownFaults = "";
+/** What does not work on a real board: the part and what to check, and small the line of the log. */
 function showFaults() {
-  const told = !room.service ? [] : room.faults.length ? room.faults : [word("all_well")];
-  const items = id("faults").children;
-  if (items.length === told.length && told.every((text, index) => items[index].textContent === text)) return;
-  id("faults").replaceChildren(...told.map((text) => Object.assign(document.createElement("li"), { textContent: text })));
+  const faults = room.service ? room.faults : [];
+  const shown = JSON.stringify([getLanguage(), room.service, faults]);
+  if (shown === shownFaults) return; // a screen reader hears it once
+  shownFaults = shown;
+  const items = faults.map(({ part, told, text }) => {
+    const line = Object.assign(document.createElement("small"), { textContent: text, lang: "en" });
+    return entry(`${told[getLanguage()]} ${word(`check_${part}`)}`, line);
+  });
+  id("faults").replaceChildren(...(room.service && !items.length ? [entry(word("all_well"))] : items));
+}
+
+function entry(...content) {
+  const item = document.createElement("li");
+  item.append(...content);
+  return item;
 }
 
 // --- hands out

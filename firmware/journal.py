@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from firmware import __version__
-from firmware.disk import free_name, replace_file, sync_folder
+from firmware.disk import free_name, read_file, replace_file, sync_folder
 from firmware.game.kernel import Begun, Ended, Played, Record
 from firmware.terms import Contact, Figure, Touch, VolcanoError
 
@@ -71,7 +71,10 @@ def parse_line(line: bytes) -> dict[str, Any]:
     checksum, _, body = line.rstrip(b"\n").partition(b" ")
     if len(checksum) != 8 or not line.endswith(b"\n") or int(checksum, 16) != zlib.crc32(body):
         raise ValueError("checksum")
-    row = json.loads(body)
+    try:
+        row = json.loads(body)
+    except RecursionError as error:
+        raise ValueError("endless nesting") from error
     if not isinstance(row, dict):
         raise ValueError("no object")  # noqa: TRY004 - the caller knows one error
     return row
@@ -101,7 +104,10 @@ def _record(row: dict[str, Any]) -> Record:
         return Ended(str(row["ended"]))
     figure, field, touch = row["contact"]
     draws = tuple((str(kind), outcome) for kind, outcome in row["draws"])
-    return Played(Contact(Figure(figure), str(field), Touch(touch)), draws, tuple(row["events"]))
+    events = tuple(row["events"])
+    if not all(isinstance(outcome, str | int) for _, outcome in draws) or not all(isinstance(e, dict) for e in events):
+        raise TypeError("draws or events")
+    return Played(Contact(Figure(figure), str(field), Touch(touch)), draws, events)
 
 
 def read_journal(path: Path) -> Journal:
@@ -111,7 +117,7 @@ def read_journal(path: Path) -> Journal:
         JournalError: it cannot be read or holds no record.
     """
     try:
-        journal = decode(path.read_bytes())
+        journal = decode(read_file(path))
     except OSError as error:
         raise JournalError(f"{path}: cannot be read: {error.strerror}") from error
     if not journal.records:
@@ -139,7 +145,7 @@ class Store:
         self._unwritten.clear()  # after a power cut only what is on the disk has happened
         self._whole_bytes = None
         try:
-            data = self.running.read_bytes()
+            data = read_file(self.running)
         except FileNotFoundError:
             return ()
         except OSError as error:
@@ -212,7 +218,7 @@ class Store:
         """The settings of the last time; the ones before if those are damaged, and `default` if there are none."""
         for path in (self._settings, self._earlier_settings):
             try:
-                row = parse_line(path.read_bytes())
+                row = parse_line(read_file(path))
                 return type(default)(**row).checked()
             except FileNotFoundError:
                 continue

@@ -107,6 +107,8 @@ def test_a_flipped_bit_ends_what_counts(place: int) -> None:
         {"contact": ["white", "beach-s", "explore"], "draws": 3, "events": []},
         {"contact": None, "draws": [], "events": []},
         {"contact": ["white", "beach-s", "explore"], "draws": [], "events": None},
+        {"contact": ["white", "beach-s", "explore"], "draws": [], "events": ["entered"]},
+        {"contact": ["white", "beach-s", "explore"], "draws": [["site", ["temple"]]], "events": []},
     ],
 )
 def test_a_whole_line_that_is_no_record_is_damage(row: dict[str, Any]) -> None:
@@ -126,6 +128,11 @@ def test_a_checked_line_of_no_object_is_refused() -> None:
     line = b"%08x %s\n" % (zlib.crc32(body), body)
     with pytest.raises(ValueError, match="no object"):
         parse_line(line)
+
+
+def test_endless_nesting_is_no_record() -> None:
+    body = b'{"begun":"insel","format":1,"state":' + b"[" * 100_000
+    assert decode(b"%08x %s\n" % (zlib.crc32(body), body)).problem == "line 1 is damaged"
 
 
 # --- files for replay

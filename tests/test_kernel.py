@@ -175,3 +175,11 @@ def test_a_contact_that_is_not_accepted_is_named() -> None:
     wrong = Played(Contact(Figure.RED, "beach-s", Touch.EXPLORE), (), ())
     with pytest.raises(StateError, match="contact 2 of the record is not accepted: boat_taken"):
         replay(RULES, [begun, played, wrong])
+
+
+def test_a_contact_on_a_field_of_another_board_is_named() -> None:
+    """The owner has renamed a field while a game lay in the journal: the volcano must start all the same."""
+    begun, played = record()
+    elsewhere = Played(Contact(Figure.WHITE, "beach-of-old", Touch.EXPLORE), (), ())
+    with pytest.raises(StateError, match=r"contact 2 .* this board has no field 'beach-of-old'"):
+        replay(RULES, [begun, played, elsewhere])

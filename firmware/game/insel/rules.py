@@ -17,7 +17,7 @@ from firmware.game.insel.prior import prior
 from firmware.game.insel.saved import load_state
 from firmware.game.insel.state import FIGHT, GUARDIAN, HERMIT, QUESTIONS, STATUE, TABLET, InselState
 from firmware.game.insel.tuning import FIGHT_OUTCOMES, LEVELS, MOST_RELICS, Tuning, load_tuning
-from firmware.game.kernel import Rejected
+from firmware.game.kernel import Rejected, StateError
 from firmware.terms import Touch
 
 if TYPE_CHECKING:
@@ -92,9 +92,12 @@ class InselRules:
 
         Raises:
             Rejected: with the state unchanged.
+            StateError: a record's contact, made with another board.
         """
         if state.over:
             raise Rejected("no_game")
+        if contact.field not in self.board.kinds:
+            raise StateError(f"this board has no field {contact.field!r}")
         if contact.touch is Touch.EXPLORE or not state.landed:
             if contact.figure not in state.landed:
                 check_landing(self.board, self.tuning, state, contact.field, contact.touch)

@@ -9,7 +9,7 @@ import fcntl
 import os
 from typing import TYPE_CHECKING
 
-from firmware.audio.mixer import RATE_HZ
+from firmware.audio.sdl import RATE_HZ
 
 if TYPE_CHECKING:
     from pathlib import Path

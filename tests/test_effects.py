@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from firmware.audio import mastering, mixer
+from firmware.audio import mastering, sdl
 from firmware.audio.effects import effect
 from firmware.audio.mastering import RATE_HZ, frames, loudness_lufs, true_peak_db
 from firmware.terms import SOUND_MS, SoundName
@@ -261,7 +261,7 @@ def test_wav_files_are_at_the_mixer_s_rate_and_nothing_is_above_the_voices_band(
     path = tmp_path / "x.wav"
     mastering.write_wav(path, made(SoundName.SNAKE))
     with wave.open(str(path), "rb") as file:
-        assert (file.getframerate(), file.getnchannels(), file.getsampwidth()) == (mixer.RATE_HZ, 1, 2)
+        assert (file.getframerate(), file.getnchannels(), file.getsampwidth()) == (sdl.RATE_HZ, 1, 2)
         heard = mastering.unpacked(file.readframes(file.getnframes()))
     assert len(heard) == 2 * len(made(SoundName.SNAKE))
     power = np.abs(np.fft.rfft(heard)) ** 2

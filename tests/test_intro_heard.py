@@ -19,8 +19,9 @@ from test_intro import TURNS
 from firmware.audio.build import build_effects, build_language
 from firmware.audio.characters import load_cast
 from firmware.audio.engines import Pico
-from firmware.audio.mixer import RATE_HZ, MixerPlayer
+from firmware.audio.mixer import MixerPlayer
 from firmware.audio.pack import Pack, load_pack
+from firmware.audio.sdl import RATE_HZ
 from firmware.catalogue import sounds_folder
 from firmware.game.insel.script import PAIR_PAUSE_MS
 from firmware.hal.backends import mock_hardware

@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING
 import pytest
 from speaker import AHEAD_S, Speaker
 
-from firmware.audio.mixer import OVERDUE_S, RATE_HZ, MixerPlayer
+from firmware.audio.mixer import OVERDUE_S, MixerPlayer
 from firmware.audio.pack import Clip
 from firmware.audio.player import FADE_MS, RecordingPlayer, SilentPlayer
+from firmware.audio.sdl import RATE_HZ
 from firmware.terms import MS_PER_CHARACTER, Cue, Part, Say, Sound, SoundName, Symbols
 
 if TYPE_CHECKING:
@@ -390,7 +391,8 @@ import sys, time
 from firmware.audio.mixer import MixerPlayer
 from firmware.audio.pack import load_pack
 player = MixerPlayer(load_pack(), time.monotonic{options})
-print(player.is_open, [name for name in ("numpy", "pkg_resources") if name in sys.modules], flush=True)
+superfluous = ("numpy", "pkg_resources", "pygame.display", "pygame.font", "pygame.sprite")
+print(player.is_open, [name for name in superfluous if name in sys.modules], flush=True)
 """
 
 

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import logging
-import os
-import sys
 import threading
-from array import array
 from collections import OrderedDict
-from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from firmware.audio.player import FADE_MS, VOLUME_STEPS, SilentPlayer, audible, volume_step
-from firmware.terms import Fault, Part, Sound, VolcanoError, nominal_ms
+from firmware.audio.sdl import RATE_HZ, SdlMixer, SoundError, spoken_card
+from firmware.terms import Fault, Part, Sound, nominal_ms
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from types import ModuleType
+    from collections.abc import Callable
+    from pathlib import Path
 
     import pygame
 
@@ -26,9 +22,6 @@ if TYPE_CHECKING:
 
 STEP_DB = 6.0
 """Between two volume steps; five of them span 24 dB, from a whisper to the clips' full -18 LUFS."""
-
-RATE_HZ = 48_000
-"""Common I2S amplifiers refuse 24 and 22.05 kHz, so the mixer always runs at this rate (MAX98357A data sheet)."""
 
 CACHE_BYTES = 4 << 20
 """Decoded clips kept: 43 s, all short sounds and the last lines."""
@@ -40,10 +33,6 @@ RETRY_S = (0.25, 60.0)
 """First and longest time between two attempts to open the sound card; it doubles. At boot a card may come late."""
 
 _log = logging.getLogger(__name__)
-
-
-class SoundError(VolcanoError, OSError):
-    """The sound card cannot be opened; the text names it and what to check."""
 
 
 class MixerPlayer:
@@ -77,7 +66,7 @@ class MixerPlayer:
         self._named: set[str] = set()
         self._silent = SilentPlayer(clock, self._duration_ms)
         self._volume = 1.0
-        self._mixer: _Mixer | None = None
+        self._mixer: SdlMixer | None = None
         self._opening: _Opening | None = None
         self._retry_s = RETRY_S[0]
         self._retry_at = clock()
@@ -151,7 +140,7 @@ class MixerPlayer:
         if not begun and now < self._overdue_at:
             return False
         if not begun:
-            self._lose(f"{_card(self._card)} takes no more samples: check its wires; silent until it does")
+            self._lose(f"{spoken_card(self._card)} takes no more samples: check its wires; silent until it does")
         self._overdue_at = None
         self._handed_over = begun and self._successor is not None
         return True
@@ -185,7 +174,7 @@ class MixerPlayer:
         clip = self._clips.find(cue)
         return nominal_ms(cue) if clip is None else clip.duration_ms
 
-    def _sound(self, mixer: _Mixer, cue: Audible) -> pygame.mixer.Sound:
+    def _sound(self, mixer: SdlMixer, cue: Audible) -> pygame.mixer.Sound:
         """The decoded clip, or silence of its nominal length."""
         clip = self._clips.find(cue)
         sound: pygame.mixer.Sound | None = None
@@ -212,10 +201,10 @@ class MixerPlayer:
 
     # --- the mixer's two channels: one sounds while the other fades out
 
-    def _channel(self, mixer: _Mixer) -> pygame.mixer.Channel:
+    def _channel(self, mixer: SdlMixer) -> pygame.mixer.Channel:
         return mixer.channels[self._deck]
 
-    def _fade(self, mixer: _Mixer, fade_ms: int) -> None:
+    def _fade(self, mixer: SdlMixer, fade_ms: int) -> None:
         channel = self._channel(mixer)
         if not channel.get_busy():
             return
@@ -238,7 +227,7 @@ class MixerPlayer:
         self._retry_s = RETRY_S[0]
         if self._problem:
             self._problem = ""
-            _log.warning("%s works again", _card(self._card))
+            _log.warning("%s works again", spoken_card(self._card))
 
     def _lose(self, problem: str) -> None:
         _log.warning("%s", problem)
@@ -259,10 +248,6 @@ class MixerPlayer:
         elif self._opening.done:
             opening, self._opening = self._opening, None
             self._take(opening)
-
-
-def _card(name: str) -> str:
-    return f"sound card {name}" if name else "the default sound card"
 
 
 def _name(cue: Audible) -> str:
@@ -302,92 +287,14 @@ def _bytes(sound: pygame.mixer.Sound) -> int:
     return round(sound.get_length() * RATE_HZ) * 2
 
 
-class _Mixer:
-    """SDL's mixer, opened.
-
-    Raises:
-        SoundError: the card is missing or refuses.
-    """
-
-    def __init__(self, card: str, buffer: int) -> None:
-        if card:
-            os.environ["AUDIODEV"] = card if ":" in card else f"plughw:CARD={card},DEV=0"
-            os.environ.setdefault("SDL_AUDIODRIVER", "alsa")
-            if ":" not in card and os.environ["SDL_AUDIODRIVER"] == "alsa" and not Path("/proc/asound", card).exists():
-                raise SoundError(
-                    f"there is no sound card {card}: its name must stand in /proc/asound/cards; silent until then"
-                )
-        try:
-            with _without("numpy", "pkg_resources"):
-                import pygame.mixer  # noqa: PLC0415 - only who plays needs it: 100 ms and 24 MiB
-        except ImportError as problem:
-            raise SoundError(f"pygame cannot be imported: install it again; silent ({problem})") from problem
-        self._pygame = pygame
-        self.error = pygame.error
-        if os.environ.get("SDL_AUDIODRIVER", "alsa") == "alsa":
-            _hush_alsa()
-        try:
-            pygame.mixer.init(RATE_HZ, -16, 1, buffer, allowedchanges=0)
-        except pygame.error as problem:
-            raise SoundError(
-                f"{_card(card)} cannot be opened: check the card and its overlay; silent until then ({problem})"
-            ) from problem
-        pygame.mixer.set_num_channels(2)
-        self.channels = (pygame.mixer.Channel(0), pygame.mixer.Channel(1))
-        self.nothing = self.silence(1)
-
-    def decode(self, path: Path) -> pygame.mixer.Sound:
-        return self._pygame.mixer.Sound(str(path))
-
-    def silence(self, duration_ms: int) -> pygame.mixer.Sound:
-        return self._pygame.mixer.Sound(buffer=array("h", bytes(2 * max(1, duration_ms * RATE_HZ // 1000))))
-
-    def close(self) -> None:
-        self._pygame.mixer.quit()
-
-
-@contextmanager
-def _without(*names: str) -> Iterator[None]:
-    """Hide modules that pygame would import if it found them: they cost 12 MiB and 80 ms and are not used.
-
-    SDL must leave SIGTERM and SIGINT alone, or the service cannot be stopped; it reads that when it starts.
-    """
-    os.environ.setdefault("SDL_NO_SIGNAL_HANDLERS", "1")
-    os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
-    modules: dict[str, ModuleType | None] = cast("dict[str, ModuleType | None]", sys.modules)
-    hidden = [name for name in names if name not in modules]
-    for name in hidden:
-        modules[name] = None
-    try:
-        yield
-    finally:
-        for name in hidden:
-            del modules[name]
-
-
-def _hush_alsa() -> None:
-    """Let alsa-lib print nothing: what fails is told once, in our words.
-
-    Its handler of errors (snd_lib_error_set_handler) becomes a function of the C library that takes no notice of its
-    arguments. One in Python would need the interpreter's lock, in whatever thread SDL happens to be.
-    """
-    import ctypes  # noqa: PLC0415 - only where ALSA may be asked
-
-    try:
-        alsa = ctypes.CDLL("libasound.so.2")  # as SDL does
-        alsa.snd_lib_error_set_handler(ctypes.cast(ctypes.CDLL(None).getpid, ctypes.c_void_p))
-    except (OSError, AttributeError) as problem:
-        _log.debug("alsa-lib prints what it likes: %s", problem)
-
-
 class _Opening:
     """One attempt to open the mixer, by default in a thread: ALSA may take its time."""
 
-    def __init__(self, card: str, buffer: int, *, stale: _Mixer | None = None, in_thread: bool = True) -> None:
+    def __init__(self, card: str, buffer: int, *, stale: SdlMixer | None = None, in_thread: bool = True) -> None:
         self._card = card
         self._buffer = buffer
         self._stale = stale
-        self.mixer: _Mixer | None = None
+        self.mixer: SdlMixer | None = None
         self.problem: SoundError | None = None
         self._thread = threading.Thread(target=self._open, name="sound", daemon=True) if in_thread else None
         if self._thread is None:
@@ -407,6 +314,6 @@ class _Opening:
         if self._stale is not None:
             self._stale.close()
         try:
-            self.mixer = _Mixer(self._card, self._buffer)
+            self.mixer = SdlMixer(self._card, self._buffer)
         except SoundError as error:
             self.problem = error

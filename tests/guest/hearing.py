@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from firmware.audio.mixer import RATE_HZ
 from firmware.audio.pack import load_pack
+from firmware.audio.sdl import RATE_HZ
 from firmware.terms import Say, Sound, SoundName
 
 if TYPE_CHECKING:

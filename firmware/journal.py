@@ -7,10 +7,11 @@ whole counts. A file that is no journal is set aside under another name, never o
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import zlib
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -139,6 +140,21 @@ class Store:
         """What the disk refused; it is tried again with the next record, so that no record is missing between."""
         self._whole_bytes: int | None = None
         """The length of what is good in the running game's file; None: all of it."""
+        self._claim: int | None = None
+
+    def claim(self) -> bool:
+        """Whether the folder is this process's alone, from now to its end; two would write into each other's game.
+
+        What cannot be locked is nobody else's: a folder that cannot be made, a file system that knows no locks.
+        """
+        with suppress(OSError):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._claim = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                fcntl.flock(self._claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return False
+        return True
 
     def load(self) -> tuple[Record, ...]:
         """The records of the running game. A torn tail is cut off; a damaged or foreign file is set aside."""
@@ -186,7 +202,10 @@ class Store:
         return True
 
     def close(self) -> None:
-        """Nothing is under way."""
+        """Nothing is under way; the folder is free for another process."""
+        if self._claim is not None:
+            os.close(self._claim)
+            self._claim = None
 
     def _write(self, records: Sequence[Record]) -> None:
         """Records of one game, with one sync."""

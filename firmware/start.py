@@ -18,7 +18,7 @@ from firmware.audio.pack import load_pack, packs_folder
 from firmware.audio.player import SilentPlayer
 from firmware.catalogue import load
 from firmware.config import PORT
-from firmware.terms import Say, Sound
+from firmware.terms import Say, Sound, VolcanoError
 
 if TYPE_CHECKING:
     import argparse
@@ -69,7 +69,13 @@ class Setting:
             self.configuration = load_configuration(options.config)
             self.title = load_title(board=self.configuration.board, tuning=self.configuration.tuning)
             self.wiring = load_wiring(self.configuration.wiring, self.title.fields)
-        self.store = Writer(Store(options.state_dir or state_folder(), _warn), _warn)
+        store = Store(options.state_dir or state_folder(), _warn)
+        if not store.claim():
+            problem = f"another volcano keeps its game in {store.folder}: end that one, or give this one a --state-dir"
+            if "NOTIFY_SOCKET" not in os.environ:
+                raise VolcanoError(problem)
+            log.error("%s; going on all the same", problem)  # the board's own never refuses to play
+        self.store = Writer(store, _warn)
         self.language = options.language or self.configuration.language
         self.seed = options.seed if options.seed is not None else int.from_bytes(os.urandom(8))
         self._speed = speed

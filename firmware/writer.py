@@ -72,6 +72,7 @@ class Writer:
         with self._changed:
             self._closing = True
             self._changed.notify_all()
+        self._store.close()
 
     def _undisturbed(self, read: Callable[[], T]) -> T:
         with self._changed:  # the thread needs it to begin with anything

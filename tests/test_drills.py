@@ -301,23 +301,26 @@ def test_a_sound_card_that_is_pulled_out_in_mid_game(tmp_path: Path, monkeypatch
 # --- configuration
 
 
-@pytest.mark.parametrize("text", ["volume = 11\n", "language = 7\n", "[sound\n", '[files]\nwiring = "none.toml"\n'])
-def test_a_wrong_configuration_starts_all_the_same(tmp_path: Path, text: str) -> None:
-    (tmp_path / "volcano.toml").write_text(text, encoding="utf-8")
-    start = "import sys; from firmware.cli import main; sys.exit(main(sys.argv[1:]))"
-    done = subprocess.run(
-        [sys.executable, "-c", start, "run", "--mock", "--once", "--state-dir", str(tmp_path / "state")],
-        env={
-            "PATH": "/usr/bin:/bin",
-            "XDG_CONFIG_HOME": str(tmp_path),
-            "HOME": str(tmp_path),
-            "SDL_AUDIODRIVER": "dummy",
-        },
+START = "import sys; from firmware.cli import main; sys.exit(main(sys.argv[1:]))"
+
+
+def started_once(folder: Path, **more: str) -> subprocess.CompletedProcess[str]:
+    """`volcano run --mock --once` with its state in `folder`."""
+    own = {"PATH": "/usr/bin:/bin", "XDG_CONFIG_HOME": str(folder), "HOME": str(folder), "SDL_AUDIODRIVER": "dummy"}
+    return subprocess.run(
+        [sys.executable, "-c", START, "run", "--mock", "--once", "--state-dir", str(folder / "state")],
+        env=own | more,
         capture_output=True,
         text=True,
         check=False,
         timeout=60,
     )
+
+
+@pytest.mark.parametrize("text", ["volume = 11\n", "language = 7\n", "[sound\n", '[files]\nwiring = "none.toml"\n'])
+def test_a_wrong_configuration_starts_all_the_same(tmp_path: Path, text: str) -> None:
+    (tmp_path / "volcano.toml").write_text(text, encoding="utf-8")
+    done = started_once(tmp_path)
     assert done.returncode == 0
     (line,) = [line for line in done.stderr.splitlines() if "ERROR" in line]
     assert ".toml" in line
@@ -325,11 +328,25 @@ def test_a_wrong_configuration_starts_all_the_same(tmp_path: Path, text: str) ->
 
 
 def test_a_file_named_on_the_command_line_must_be_right(tmp_path: Path) -> None:
-    start = "import sys; from firmware.cli import main; sys.exit(main(sys.argv[1:]))"
-    command = [sys.executable, "-c", start, "run", "--mock", "--once", "--config", str(tmp_path / "none.toml")]
+    command = [sys.executable, "-c", START, "run", "--mock", "--once", "--config", str(tmp_path / "none.toml")]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 2
     assert done.stderr == f"volcano: {tmp_path}/none.toml: cannot be read: No such file or directory\n"
+
+
+def test_a_second_volcano_leaves_the_game_of_the_first_alone(tmp_path: Path) -> None:
+    """Typed by hand beside the one that plays; only systemd's own starts even so, since nobody reads what it says."""
+    first = Store(tmp_path / "state", print)
+    assert first.claim()
+    refused = started_once(tmp_path)
+    assert refused.returncode == 2
+    (line,) = refused.stderr.splitlines()
+    assert line.startswith(f"volcano: another volcano keeps its game in {tmp_path}/state: ")
+    service = started_once(tmp_path, NOTIFY_SOCKET=str(tmp_path / "nobody"))
+    assert service.returncode == 0
+    assert "another volcano keeps its game" in service.stderr
+    first.close()
+    assert started_once(tmp_path).returncode == 0
 
 
 # --- everything

@@ -223,6 +223,23 @@ def test_only_the_last_games_are_kept(store: Kept) -> None:
     assert names[-1] == f"game-{GAMES_KEPT + 3:06}.journal"
 
 
+def test_a_folder_belongs_to_one_volcano_at_a_time(store: Kept) -> None:
+    """Of two that append to one game each would cut off what the other has written."""
+    assert store.claim()
+    other = Kept(store.folder)
+    assert not other.claim()
+    other.close()
+    assert not Kept(store.folder).claim(), "the first one still has it"
+    store.close()
+    store.close()
+    assert Kept(store.folder).claim()
+
+
+def test_a_folder_that_cannot_be_made_is_nobody_else_s(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no folder", encoding="utf-8")
+    assert Kept(tmp_path / "file" / "state").claim()
+
+
 # --- a full, missing or read-only card
 
 

@@ -29,6 +29,9 @@ T = TypeVar("T")
 FEEDS = 4
 """How often the watchdog is fed in its time; sd_watchdog_enabled(3) recommends at least two."""
 
+MOST_NAMED = 9
+"""So many faults stand in the status: systemd takes no notice of a word of more than 4096 bytes (PIPE_BUF)."""
+
 BOOTING_S = 30.0
 """A sound card that has not come so long after the kernel started is not just late. On-board and I2S cards are there
 within seven seconds; the rest is for slow SD cards."""
@@ -56,6 +59,8 @@ class Notifier:
         self._every_s = _feed_every_s(environment)
         self._due = float("-inf")
         self._status = ""
+        self._unsaid: dict[str, str] = {}
+        """By kind, what systemd had no room for: without READY it would end what plays, and start it again."""
         if address := environment.get("NOTIFY_SOCKET"):
             if address.startswith("@"):
                 address = "\0" + address[1:]  # Linux's abstract namespace (unix(7))
@@ -78,11 +83,15 @@ class Notifier:
         if self._every_s is not None and now >= self._due:
             self._due = now + self._every_s
             self._send("WATCHDOG=1")
+        elif self._unsaid:
+            self._say()
 
     def faults(self, faults: Sequence[Fault]) -> None:
         """What is broken now, for ``systemctl status``; what to check stands in the log."""
-        broken = "; ".join(fault.text.partition(": ")[0] for fault in faults)
-        status = f"not working: {broken}" if faults else "all parts answer"
+        broken = [fault.text.partition(": ")[0] for fault in faults[:MOST_NAMED]]
+        if (others := len(faults) - MOST_NAMED) > 0:
+            broken.append(f"and {others} more")
+        status = f"not working: {'; '.join(broken)}" if faults else "all parts answer"
         if status != self._status:
             self._status = status
             self._send(f"STATUS={status}")
@@ -98,15 +107,20 @@ class Notifier:
             self._socket = None
 
     def _send(self, word: str) -> None:
+        self._unsaid[word.partition("=")[0]] = word
+        self._say()
+
+    def _say(self) -> None:
         if self._socket is None:
             return
         try:
-            self._socket.send(word.encode())
+            self._socket.send("\n".join(self._unsaid.values()).encode())
         except BlockingIOError:
-            self._due = float("-inf")  # systemd is busy: again at the next poll
+            return  # systemd is busy: again at the next poll
         except OSError as error:
             log.warning("systemd does not listen any more: %s", error.strerror)
             self.close()
+        self._unsaid.clear()
 
 
 def _feed_every_s(environment: Mapping[str, str]) -> float | None:

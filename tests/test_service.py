@@ -120,11 +120,37 @@ def test_a_feed_that_found_no_room_comes_again_at_the_next_poll(systemd: Systemd
     notifier = Notifier(systemd.watching)
     for number in itertools.count():
         notifier.served(number * WATCHDOG_S)
-        if notifier._due == float("-inf"):
+        if notifier._unsaid:
             break
     assert systemd.heard()
     notifier.served(number * WATCHDOG_S + POLL_S)
     assert systemd.heard() == ["WATCHDOG=1"]
+    notifier.served(number * WATCHDOG_S + 2 * POLL_S)
+    assert systemd.heard() == []
+    notifier.close()
+
+
+def test_a_ready_that_found_no_room_is_not_lost(systemd: Systemd) -> None:
+    """Many services start at once, and systemd is slow to hear: it would wait for READY and then kill."""
+    notifier = Notifier(systemd.environment)
+    while not notifier._unsaid:
+        notifier.stopping()
+    notifier._unsaid.clear()
+    notifier.ready()
+    notifier.faults([Fault(Part.BUTTON, "", "the button")])
+    assert set(systemd.heard()) == {"STOPPING=1"}
+    notifier.served(1.0)
+    assert systemd.heard() == ["READY=1\nSTATUS=not working: the button"]
+    notifier.close()
+
+
+def test_a_status_never_grows_beyond_what_systemd_takes(systemd: Systemd) -> None:
+    notifier = Notifier(systemd.environment)
+    pads = [Fault(Part.PAD, field, f"electrode {field} of the MPR121 is shorted: check it") for field in TITLE.fields]
+    notifier.faults(pads * 10)
+    (status,) = systemd.heard()
+    assert status.endswith(f"; and {len(pads) * 10 - 9} more")
+    assert len(status) < 4096
     notifier.close()
 
 

@@ -1,45 +1,77 @@
 """A whole volcano's hardware: the real one, and the emulated one.
 
 They differ in the lowest layer only: emulated chips instead of `/dev/i2c-1`, pins in memory instead of the Pi's. No
-hardware library is imported before a backend is opened.
+hardware library is imported before a backend is opened. Pins are there at once, for the greeting asks the push button
+and the battery; bus and chips are made ready when they are first looked at, while the greeting is heard.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from firmware.hal.battery import AdcBattery, FixedBattery, GpioBattery, battery
-from firmware.hal.bus import CountingBus, LinuxBus
+from firmware.hal.battery import battery
 from firmware.hal.gpio import GpioButton, GpioLights, Pins, open_pi_pins
-from firmware.hal.pads import Mpr121Board
 from firmware.terms import SYMBOLS, Symbol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from firmware.hal.bus import Bus
+    from firmware.hal.bus import Bus, CountingBus
     from firmware.hal.calibration import Calibration
     from firmware.hal.emulated_bus import EmulatedBus
-    from firmware.hal.emulated_pins import EmulatedMcp3008
     from firmware.hal.emulator import Chip
     from firmware.hal.hands import Hands
+    from firmware.hal.pads import Mpr121Board
     from firmware.hal.physics import TablePhysics
     from firmware.hal.wiring import Wiring
     from firmware.terms import Fault, Grip
 
 
-@dataclass(frozen=True, slots=True)
 class Hardware:
-    """Everything that the loop polls and drives."""
+    """Everything that the loop polls and drives.
 
-    touch: Mpr121Board
-    lights: GpioLights
-    button: GpioButton
-    battery: GpioBattery | AdcBattery | FixedBattery
-    pins: Pins
-    bus: Bus
-    """What the chips are on: for those who look at them beside the game, as a check does."""
+    Args:
+        wiring: which pad and pin is where, as the wiring file says.
+        pins: the header's.
+        open_bus: the bus that the chips are on, and what opens it again when a chip is lost.
+        calibration: what was learnt of the board.
+
+    Raises:
+        CalibrationError: the calibration was made for other wires.
+    """
+
+    def __init__(
+        self,
+        wiring: Wiring,
+        pins: Pins,
+        open_bus: Callable[[], tuple[Bus, Callable[[], None]]],
+        calibration: Calibration | None,
+    ) -> None:
+        if calibration is not None:
+            calibration.wired(wiring)
+        self._wiring, self._open_bus, self._calibration = wiring, open_bus, calibration
+        self.pins = pins
+        self.lights = GpioLights(pins, wiring.lights)
+        self.button = GpioButton(pins, wiring.button)
+        self.battery = battery(wiring, pins)
+
+    @cached_property
+    def _opened(self) -> tuple[Bus, Callable[[], None]]:
+        return self._open_bus()
+
+    @property
+    def bus(self) -> Bus:
+        """What the chips are on: for those who look at them beside the game, as a check does."""
+        return self._opened[0]
+
+    @cached_property
+    def touch(self) -> Mpr121Board:
+        """The pads."""
+        from firmware.hal.pads import Mpr121Board  # noqa: PLC0415 - while the greeting is heard
+
+        return Mpr121Board(self._wiring, *self._opened, self._calibration)
 
     def poll(self, now: float) -> Grip | None:
         """What is due at each of the 50 polls a second: the pads, and the lights' blinking. `now` as of the clock."""
@@ -52,24 +84,79 @@ class Hardware:
 
     def close(self) -> None:
         """Give everything back; harmless when called again."""
-        self.touch.close()
+        if "touch" in vars(self):  # else nobody has ever looked at it
+            self.touch.close()
         self.lights.close()
         self.button.close()
         self.battery.close()
         self.pins.close()
 
 
-@dataclass(frozen=True, slots=True)
 class MockHardware:
-    """An emulated volcano and what a hand can do to it."""
+    """An emulated volcano and what a hand can do to it; the arguments are those of `mock_hardware`."""
 
-    hardware: Hardware
-    hands: Hands
-    chips: Mapping[int, Chip]
-    emulated_bus: EmulatedBus
-    bus: CountingBus
-    wiring: Wiring
-    adc: EmulatedMcp3008
+    def __init__(
+        self,
+        wiring: Wiring,
+        clock: Callable[[], float],
+        *,
+        seed: int,
+        noise_counts: float,
+        physics: TablePhysics | None,
+        calibration: Calibration | None,
+        soldered: Wiring | None,
+    ) -> None:
+        from firmware.hal.emulated_pins import PinsInMemory  # noqa: PLC0415 - a real board never needs it
+
+        self.wiring = wiring
+        self._clock, self._seed, self._noise_counts, self._physics = clock, seed, noise_counts, physics
+        pins = PinsInMemory()
+        self.adc = pins.adc
+        self.hardware = Hardware(
+            wiring, Pins(lambda: pins, clock), lambda: (self.bus, self.emulated_bus.reopen), calibration
+        )
+        if soldered is None:  # absent pads are there, though nobody reads them
+            soldered = wiring if calibration is None else replace(calibration, absent=frozenset()).wired(wiring)
+        self._soldered = soldered
+        self.set_battery_low(False)
+
+    @cached_property
+    def hands(self) -> Hands:
+        """The hands, and the table that they act on."""
+        from firmware.hal.hands import Hands  # noqa: PLC0415 - while the greeting is heard
+        from firmware.hal.physics import TablePhysics  # noqa: PLC0415
+
+        return Hands(self._soldered, self._chips, self._physics or TablePhysics(), self._seed)
+
+    @cached_property
+    def _chips(self) -> Mapping[int, Chip]:
+        from firmware.hal.emulator import Chip  # noqa: PLC0415
+
+        count = len(self._soldered.chips)
+        return {
+            chip.address: Chip(self._clock, noise_counts=self._noise_counts, seed=self._seed * count + number)
+            for number, chip in enumerate(self._soldered.chips)
+        }
+
+    @property
+    def chips(self) -> Mapping[int, Chip]:
+        """The chips by their addresses, wired to the table."""
+        _ = self.hands
+        return self._chips
+
+    @cached_property
+    def emulated_bus(self) -> EmulatedBus:
+        """What can be disturbed."""
+        from firmware.hal.emulated_bus import EmulatedBus  # noqa: PLC0415
+
+        return EmulatedBus(self.chips)
+
+    @cached_property
+    def bus(self) -> CountingBus:
+        """What the board is read through."""
+        from firmware.hal.bus import CountingBus  # noqa: PLC0415
+
+        return CountingBus(self.emulated_bus)
 
     def press(self, down: bool) -> None:
         """Hold the push button down, or let it go: the pin is pulled to ground, or floats to its pull-up."""
@@ -123,26 +210,15 @@ def mock_hardware(
     Raises:
         CalibrationError: the calibration was made for other wires.
     """
-    from firmware.hal.emulated_bus import EmulatedBus  # noqa: PLC0415  # a real board never needs it
-    from firmware.hal.emulated_pins import PinsInMemory  # noqa: PLC0415
-    from firmware.hal.emulator import Chip  # noqa: PLC0415
-    from firmware.hal.hands import Hands  # noqa: PLC0415
-    from firmware.hal.physics import TablePhysics  # noqa: PLC0415
-
-    if soldered is None:  # absent pads are there, though nobody reads them
-        soldered = wiring if calibration is None else replace(calibration, absent=frozenset()).wired(wiring)
-    chips = {
-        chip.address: Chip(clock, noise_counts=noise_counts, seed=seed * len(soldered.chips) + number)
-        for number, chip in enumerate(soldered.chips)
-    }
-    hands = Hands(soldered, chips, physics or TablePhysics(), seed)
-    emulated_bus = EmulatedBus(chips)
-    bus = CountingBus(emulated_bus)
-    pins = PinsInMemory()
-    hardware = _hardware(wiring, bus, emulated_bus.reopen, Pins(lambda: pins, clock), calibration)
-    mock = MockHardware(hardware, hands, chips, emulated_bus, bus, wiring, pins.adc)
-    mock.set_battery_low(False)
-    return mock
+    return MockHardware(
+        wiring,
+        clock,
+        seed=seed,
+        noise_counts=noise_counts,
+        physics=physics,
+        calibration=calibration,
+        soldered=soldered,
+    )
 
 
 def real_hardware(wiring: Wiring, clock: Callable[[], float], calibration: Calibration | None = None) -> Hardware:
@@ -151,18 +227,11 @@ def real_hardware(wiring: Wiring, clock: Callable[[], float], calibration: Calib
     Raises:
         CalibrationError: the calibration was made for other wires.
     """
-    bus = LinuxBus(wiring.bus, clock, wiring.clock_hz)
-    return _hardware(wiring, bus, bus.reopen, Pins(open_pi_pins, clock), calibration)
 
+    def open_bus() -> tuple[Bus, Callable[[], None]]:
+        from firmware.hal.bus import LinuxBus  # noqa: PLC0415 - while the greeting is heard
 
-def _hardware(
-    wiring: Wiring, bus: Bus, reopen_bus: Callable[[], None], pins: Pins, calibration: Calibration | None
-) -> Hardware:
-    return Hardware(
-        touch=Mpr121Board(wiring, bus, reopen_bus, calibration),
-        lights=GpioLights(pins, wiring.lights),
-        button=GpioButton(pins, wiring.button),
-        battery=battery(wiring, pins),
-        pins=pins,
-        bus=bus,
-    )
+        bus = LinuxBus(wiring.bus, clock, wiring.clock_hz)
+        return bus, bus.reopen
+
+    return Hardware(wiring, Pins(open_pi_pins, clock), open_bus, calibration)

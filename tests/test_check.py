@@ -169,6 +169,37 @@ def test_a_pin_without_a_wire_is_named(place: Workplace) -> None:
     assert "pad beach-s (MPR121 'coast' at 0x5B, electrode 2) has only 11.0 pF, as without a wire" in fault
 
 
+def all_zero(mock: MockHardware) -> None:
+    for electrode in range(12):
+        mock.chips[COAST_CHIP].set_pf(electrode, math.inf)
+
+
+def test_a_chip_whose_readings_are_all_zero_is_damaged(place: Workplace) -> None:
+    (fault,) = broken(place, all_zero)
+    assert fault.startswith("MPR121 'coast' at 0x5B measures nothing (beach-ne, beach-se, ")
+    assert fault.endswith("the chip is damaged: change it")
+    assert has("chip 2", place).endswith("coast at 0x5B: measures nothing")
+
+
+def test_a_chip_that_is_damaged_while_it_is_looked_at_is_told_as_well(place: Workplace) -> None:
+    (fault,) = broken(place, all_zero, 4.0)
+    assert fault.startswith("MPR121 'coast' at 0x5B measures nothing")
+
+
+@pytest.mark.parametrize("seconds", [0.5, 1.0, 1.2, 1.5, 6.8])
+def test_a_dip_while_pads_are_measured_makes_no_fault_of_any(place: Workplace, seconds: float) -> None:
+    place.at(seconds, lambda mock: mock.chips[COAST_CHIP].power_on_reset())
+    assert check(place) == 0
+    assert place.screen.lines[-1] == "no faults"
+
+
+def test_a_chip_whose_pads_are_all_left_out_is_no_stranger(place: Workplace) -> None:
+    absent = frozenset(pad for chip in WIRING.chips if chip.address == COAST_CHIP for pad in chip.pads)
+    save_calibration(place.folder / FILE_NAME, Calibration("2026-05-01T10:00", absent=absent))
+    assert check(place) == 0
+    assert "2 of 2 chips answer" in has("bus", place)
+
+
 def test_noise_is_named_where_it_is(tmp_path: Path) -> None:
     quiet, noisy = Workplace(tmp_path, noise_counts=1.5, seed=2), Workplace(tmp_path, noise_counts=5.0, seed=2)
     assert check(quiet) == 0
@@ -192,6 +223,21 @@ def test_a_pin_that_cannot_be_had_is_one_fault_for_each_light(
     monkeypatch.setattr("firmware.hal.gpio._make_light", refuse)
     assert check(place) == 1
     assert len([fault for fault in faults(place) if "light on GPIO" in fault and "is busy" in fault]) == 5
+
+
+def test_what_cannot_be_asked_is_neither_up_nor_full(place: Workplace, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise PinError("no GPIO chip of a Raspberry Pi header")
+
+    monkeypatch.setattr("firmware.hal.battery.make_input", refuse)
+    monkeypatch.setattr("firmware.hal.gpio.make_input", refuse)
+    row = told(place)
+    assert row["button"] == {"pressed": None}
+    assert row["battery"] == {"low": None, "volts": None, "source": "the signal on GPIO 27"}
+    assert len(row["faults"]) == 2
+    check(place)
+    assert has("button", place).endswith("cannot be asked")
+    assert "cannot be asked (the signal on GPIO 27)" in has("battery", place)
 
 
 def test_a_button_that_is_always_down_is_stuck(place: Workplace) -> None:
@@ -429,6 +475,16 @@ def test_a_chip_that_is_lost_shows_no_levels_and_why(tmp_path: Path) -> None:
     table = "\n".join(drawn(place)[-1])
     assert re.search(r"beach-s +5B\.2 +- +- pF", table)
     assert "coast at 0x5B: nothing answers" in table
+
+
+def test_a_chip_that_measures_nothing_shows_no_levels_either(tmp_path: Path) -> None:
+    place = Workplace(tmp_path, interactive=True)
+    place.at(9.0, all_zero)
+    place.type(12.0, "q")
+    assert check(place) == 1
+    last = place.screen.text[place.screen.text.rindex("last contact:") :]
+    assert re.search(r"beach-ne +5B.0 +- +- pF", last)
+    assert "coast at 0x5B: measures nothing" in last
 
 
 def test_colours_only_where_they_are_wanted(tmp_path: Path) -> None:

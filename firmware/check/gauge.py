@@ -19,7 +19,7 @@ from firmware.hal.mpr121_config import Charge, decode_charges
 from firmware.hal.wiring import HIGHEST_ADDRESS, LOWEST_ADDRESS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from firmware.hal.bus import Bus
     from firmware.hal.wiring import ChipWiring
@@ -29,6 +29,9 @@ VDD = 3.3
 
 MOST_READINGS = 200
 """Four seconds of polls: what noise is told from."""
+
+SILENT_READINGS = 10
+"""A chip without any counts so often in a row is not just starting: 0.2 s of polls, a second of the table."""
 
 KINDS = ("Touch field", "field", "rail", "colour pad")
 
@@ -51,22 +54,42 @@ class PadReading:
 
 @dataclass(slots=True)
 class ChipGauge:
-    """One chip: its readings so far, newest last, and its other registers."""
+    """One chip: its readings so far, newest last, all with the same charges; and its other registers."""
 
     wiring: ChipWiring
     snapshots: list[Snapshot] = field(default_factory=list)
+    charges: tuple[Charge, ...] = ()
+    """What every electrode was charged with when these were read."""
     setup: bytes = b""
-    """0x2B-0x7F."""
+    """0x2B-0x7F, as they are now."""
     error: str = ""
     """Why the last reading failed; empty if it did not."""
+    empty: int = 0
+    """How many readings in a row were without any counts."""
 
-    def charge(self, electrode: int) -> Charge:
-        """What an electrode is charged with: its own values, or the chip's where those are 0 (5.8)."""
-        if not self.setup:
-            return Charge(0, 0)
-        at = self.setup.__getitem__
-        own = decode_charges(self.setup[reg.CDC - reg.MHDR : reg.GPIO_CTL0 - reg.MHDR])[electrode]
-        return Charge(own.cdc or at(reg.AFE1 - reg.MHDR) & 0x3F, own.cdt or at(reg.AFE2 - reg.MHDR) >> 5)
+    @property
+    def silent(self) -> bool:
+        """Whether it answers and measures nothing, for longer than it takes to start."""
+        return self.empty >= SILENT_READINGS
+
+    @property
+    def trouble(self) -> str:
+        """Why it tells nothing now; empty if it does."""
+        return self.error or ("measures nothing" if self.silent or not self.snapshots else "")
+
+    def take(self, registers: bytes) -> None:
+        """Take one reading of 0x00-0x7F. A chip that starts, or is dead, has no counts: it keeps what it had."""
+        self.setup = registers[reg.MHDR :]
+        snapshot = Snapshot.decode(registers[: reg.SNAPSHOT_SIZE])
+        if not any(snapshot.filtered):
+            self.empty += 1
+            return
+        self.empty = 0
+        charges = _charges(registers)
+        if charges != self.charges:  # set up anew: counts from before say nothing of these charges
+            self.snapshots = []
+            self.charges = charges
+        self.snapshots = [*self.snapshots[1 - MOST_READINGS :], snapshot]
 
     def pads(self) -> list[PadReading]:
         """Every wired pad, by electrode; empty if nothing has been read."""
@@ -79,7 +102,7 @@ class ChipGauge:
         for kind, table in zip(KINDS, tables, strict=True):
             for pad, electrode in table.items():
                 counts = [snapshot.filtered[electrode] for snapshot in self.snapshots]
-                mean, charge = fmean(counts), self.charge(electrode)
+                mean, charge = fmean(counts), self.charges[electrode]
                 reading = PadReading(
                     pad=str(pad),
                     kind=kind,
@@ -97,9 +120,15 @@ class ChipGauge:
 
     def pf(self, electrode: int) -> float:
         """An electrode at the newest reading, nan if there is none."""
-        if not self.snapshots:
+        if not self.snapshots or self.silent:
             return math.nan
-        return self.charge(electrode).picofarad(self.snapshots[-1].filtered[electrode], VDD)
+        return self.charges[electrode].picofarad(self.snapshots[-1].filtered[electrode], VDD)
+
+
+def _charges(registers: bytes) -> tuple[Charge, ...]:
+    """What every electrode is charged with: its own values, or the chip's where those are 0 (5.8)."""
+    cdc, cdt = registers[reg.AFE1] & 0x3F, registers[reg.AFE2] >> 5
+    return tuple(Charge(own.cdc or cdc, own.cdt or cdt) for own in decode_charges(registers[reg.CDC : reg.GPIO_CTL0]))
 
 
 def noise(counts: Sequence[float]) -> float:
@@ -121,31 +150,27 @@ class Gauge:
         self.chips = [ChipGauge(chip) for chip in chips]
 
     def read(self) -> None:
-        """One reading of every chip; a chip that does not answer, or has just been reset, keeps what it had."""
+        """One reading of every chip; a chip that does not answer keeps what it had."""
         for chip in self.chips:
             try:
                 registers = read_registers(self._bus, chip.wiring.address, 0, reg.TL + 1)
             except OSError as error:
-                chip.error = str(error)
-                continue
-            chip.error = ""
-            chip.setup = registers[reg.MHDR :]
-            snapshot = Snapshot.decode(registers[: reg.SNAPSHOT_SIZE])
-            if any(snapshot.filtered):
-                chip.snapshots = [*chip.snapshots[1 - MOST_READINGS :], snapshot]
+                chip.error, chip.empty = str(error), 0
+            else:
+                chip.error = ""
+                chip.take(registers)
 
     def forget(self) -> None:
         """Begin anew: what was read while chips started is no noise."""
         for chip in self.chips:
             chip.snapshots.clear()
 
-    def strangers(self) -> list[int]:
-        """Addresses of the MPR121 at which something answers that the wiring does not know."""
-        known = [chip.wiring.address for chip in self.chips]
+    def strangers(self, named: Collection[int]) -> list[int]:
+        """Addresses of the MPR121 at which something answers, though it is none of those that are `named`."""
         return [
             address
             for address in range(LOWEST_ADDRESS, HIGHEST_ADDRESS + 1)
-            if address not in known and self._answers(address)
+            if address not in named and self._answers(address)
         ]
 
     def _answers(self, address: int) -> bool:

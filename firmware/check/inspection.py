@@ -24,6 +24,8 @@ LISTEN_S = 1.0
 """Fifty readings: enough to tell a noise of one count from one of three."""
 LIGHT_S = 0.4
 """Long enough to see which light it is."""
+MENDED_S = 1.5
+"""A chip that was reset without a sign is found within a second and measures a tenth later."""
 SOUND_S = 6.0
 """The harp takes 2.5 seconds; after so long it does not come to its end."""
 
@@ -47,6 +49,8 @@ FIGURES_BY = {
     FigureMethod.NOTHING: "not at all: the volcano goes by whose turn it is, and asks",
 }
 
+PRESSED = {True: "pressed", False: "not pressed", None: "cannot be asked"}
+LEVELS = {True: "weak", False: "full", None: "cannot be asked"}
 LANGUAGES = {"de": "German", "en": "English"}
 
 
@@ -74,8 +78,9 @@ class Inspection:
     strangers: list[int] = field(default_factory=list)
     lights: dict[str, bool] = field(default_factory=dict)
     """Whether each light's pin could be driven; only an eye can see whether it shone."""
-    button_pressed: bool = False
-    battery_low: bool = False
+    button_pressed: bool | None = False
+    """None: its pin cannot be had. Likewise of the batteries."""
+    battery_low: bool | None = False
     battery_volts: float | None = None
     battery_source: str = ""
     supply: str | None = None
@@ -122,10 +127,24 @@ class Inspector:
         return self.found
 
     def look_again(self) -> None:
-        """What has broken since."""
+        """What has broken since, and which chips measure nothing for good."""
+        self.gauge.read()
+        if any(chip.empty for chip in self.gauge.chips):
+            self._run(MENDED_S, read=True)
+        found = self.found
         for finding in map(Finding.of, self.bench.hardware.faults()):
-            if finding not in self.found.findings:
-                self.found.findings.append(finding)
+            if finding not in found.findings:
+                found.findings.append(finding)
+        named = {finding.name for finding in found.findings if finding.part == Part.CHIP}
+        bus = any(finding.part == Part.BUS for finding in found.findings)
+        for chip in self.gauge.chips:
+            number = str(chip.wiring.number)
+            if chip.silent and not bus and number not in named:
+                text = (
+                    f"{chip.wiring.title} measures nothing ({', '.join(chip.wiring.pads)} are dead): check REXT"
+                    " (75 kOhm) and its pads for shorts to ground; if these are sound, the chip is damaged: change it"
+                )
+                found.add(Part.CHIP, number, text)
 
     def _run(self, seconds: float, *, read: bool = False) -> None:
         for _ in self.bench.polls(seconds):
@@ -142,13 +161,14 @@ class Inspector:
         self.gauge.forget()
         self._run(LISTEN_S, read=True)
         found.states = {chip.address: chip.state.value for chip in touch.pads.chips}
-        found.strangers = self.gauge.strangers()
+        named = {chip.address for wiring in (self.bench.wiring, self.bench.wired) for chip in wiring.chips}
+        found.strangers = self.gauge.strangers(named)
         found.findings += map(Finding.of, touch.faults())
-        named = {finding.name for finding in found.findings if finding.part == Part.PAD}
+        pads = {finding.name for finding in found.findings if finding.part == Part.PAD}
         answering = sum(not chip.error for chip in found.chips)
         self._tell("bus", f"I2C bus {self.bench.wired.bus}: {answering} of {len(found.chips)} chips answer")
         for chip in found.chips:
-            self._chip(chip, named)
+            self._chip(chip, pads)
         for address in found.strangers:
             text = f"a chip answers at 0x{address:02X} that the wiring file does not name: check the ADDR wires"
             found.add(Part.CHIP, f"0x{address:02X}", text)
@@ -156,8 +176,8 @@ class Inspector:
     def _chip(self, chip: ChipGauge, named: set[str]) -> None:
         wiring = chip.wiring
         name = f"{wiring.name} at 0x{wiring.address:02X}"
-        if chip.error or not chip.snapshots:
-            self._tell(f"chip {wiring.number}", f"{name}: {chip.error or 'measures nothing'}")
+        if chip.trouble:
+            self._tell(f"chip {wiring.number}", f"{name}: {chip.trouble}")
             return
         pads = chip.pads()
         touched = [pad.pad for pad in pads if pad.touched]
@@ -230,16 +250,18 @@ class Inspector:
         bench, found = self.bench, self.found
         button, battery = bench.hardware.button, bench.hardware.battery
         self._run(SETTLE_S)
-        found.button_pressed = button.is_pressed()
-        found.findings += map(Finding.of, button.faults())
+        pressed, faults = button.is_pressed(), button.faults()
+        found.button_pressed = None if faults else pressed
+        found.findings += map(Finding.of, faults)
         if self._always_pressed:
             text = "the push button is down all the time: is it stuck, or its wire shorted to ground?"
             found.add(Part.BUTTON, "", text)
-        self._tell("button", "pressed" if found.button_pressed else "not pressed")
-        found.battery_low, found.battery_volts = battery.is_low(), battery.volts()
-        found.findings += map(Finding.of, battery.faults())
+        self._tell("button", PRESSED[found.button_pressed])
+        low, found.battery_volts, faults = battery.is_low(), battery.volts(), battery.faults()
         found.battery_source = battery_source(bench.wired)
-        level = "weak" if found.battery_low else "full" if found.battery_source else "not watched"
+        found.battery_low = low if found.battery_source and not faults else None
+        found.findings += map(Finding.of, faults)
+        level = LEVELS[found.battery_low] if found.battery_source else "not watched"
         volts = "" if found.battery_volts is None else f", {found.battery_volts:.2f} V"
         self._tell("battery", f"{level}{volts} ({found.battery_source or 'nothing for it in the wiring file'})")
         if found.battery_low:

@@ -116,16 +116,16 @@ class LiveTable:
         for gauge in self._gauge.chips:
             address = gauge.wiring.address
             chip = self._chips[address]
-            if gauge.error:
-                lost.append(f"{gauge.wiring.name} at 0x{address:02X}: {gauge.error}"[:width])
+            if trouble := gauge.trouble:
+                lost.append(f"{gauge.wiring.name} at 0x{address:02X}: {trouble}"[:width])
             for pad, electrode in sorted(gauge.wiring.wires.items(), key=lambda wire: wire[1]):
                 pf = gauge.pf(electrode)
-                touched = bool(chip.mask >> electrode & 1) and not gauge.error
+                touched = bool(chip.mask >> electrode & 1) and not trouble
                 rise = pf - chip.levels.idle_pf[electrode]
                 mark = "*" if touched else "+" if pad in self._seen else " "
                 numbers = f"{pf:7.2f} {rise:+7.2f} pF" if math.isfinite(pf) else "      -       - pF"
                 cell = f"{mark}{pad:<12.12}{address:02X}.{electrode:<2} {numbers}".ljust(CELL)[:width]
-                cells.append((touched, self._lit(cell, lit=touched, faint=bool(gauge.error))))
+                cells.append((touched, self._lit(cell, lit=touched, faint=bool(trouble))))
         return cells, lost
 
     def _lit(self, text: str, *, lit: bool, faint: bool = False) -> str:

@@ -63,7 +63,7 @@ def _chip(chip: ChipGauge, found: Inspection) -> dict[str, Any]:
         "name": chip.wiring.name,
         "address": f"0x{chip.wiring.address:02X}",
         "state": found.states.get(chip.wiring.address),
-        "error": chip.error or None,
+        "error": chip.trouble or None,
         "pads": [
             {
                 "pad": pad.pad,
@@ -114,7 +114,7 @@ def _faults(found: Inspection) -> str:
 
 
 def _readings(chip: ChipGauge, found: Inspection) -> str:
-    lines = [f"0x{chip.wiring.address:02X}: {found.states.get(chip.wiring.address)} {chip.error}".rstrip()]
+    lines = [f"0x{chip.wiring.address:02X}: {found.states.get(chip.wiring.address)} {chip.trouble}".rstrip()]
     lines += [
         f"{pad.pad:<12} {pad.kind:<11} electrode {pad.electrode:>2}: {pad.pf:8.2f} pF {pad.counts:7.1f} counts"
         f" noise {pad.noise_counts:4.2f} baseline {pad.baseline:4} CDC {pad.charge.cdc:2} CDT {pad.charge.cdt}"

@@ -4,6 +4,9 @@
 room=$home/appliance
 image=/var/lib/volcano-state.img
 word=init=$home/bin/init
+# Debian's raspi-firmware makes cmdline.txt anew with each kernel and appends this file, one line (its kernel hook).
+extra=/etc/default/raspi-extra-cmdline
+hook=/etc/kernel/postinst.d/z50-raspi-firmware
 
 cmdline() {
     printf %s "${boot%/*}/cmdline.txt"
@@ -28,6 +31,38 @@ edit() {
     sync
 }
 
+# Whether a kernel that is installed has it: the one that runs, or those of a card that is being made.
+has_overlay() {
+    if grep -qw overlay /proc/filesystems; then return 0; fi
+    for each in /lib/modules/*; do
+        if modprobe -nq -S "${each##*/}" overlay; then return 0; fi
+    done
+    return 1
+}
+
+# Our words at the end of a kernel's command line. Where it says rw (Debian's does), the kernel would write to the root
+# before we can forbid it; the last of rw and ro counts.
+add_words() {
+    case " $(cat -- "$(cmdline)") " in
+        *" rw "*) words="$word ro" ;;
+        *) words=$word ;;
+    esac
+    # Only now, when all that it needs is on the card.
+    act sync
+    if grep -qsF -- "$extra" "$hook" && ! grep -qswF -- "$word" "$extra"; then
+        before=$(cat -- "$extra" 2>/dev/null || true)
+        printf '%s' "${before:+$before }$words" | put "$extra" 644
+    fi
+    act edit "1s#\$# $words#" "$(cmdline)"
+}
+
+remove_words() {
+    for each in "$(cmdline)" "$extra"; do
+        if grep -qswF -- "$word" "$each"; then act edit "1s# \{0,1\}$word\( ro\)\{0,1\}##" "$each"; fi
+    done
+    if [ -f "$extra" ] && [ -z "$(cat -- "$extra")" ]; then remove "$extra"; fi
+}
+
 make_appliance() {
     if [ -z "$boot" ] || [ ! -f "$(cmdline)" ]; then
         stop "--appliance: there is no cmdline.txt beside config.txt, and only Raspberry Pi OS starts by one"
@@ -39,9 +74,7 @@ make_appliance() {
             stop "--appliance: the system's own overlay is on; switch it off: sudo raspi-config nonint disable_overlayfs"
             ;;
     esac
-    if ! grep -qw overlay /proc/filesystems && ! modprobe -nq overlay; then
-        stop "--appliance: this kernel has no overlay file system"
-    fi
+    has_overlay || stop "--appliance: this kernel has no overlay file system"
     for each in init state-file writable; do
         put "$home/bin/$each" 755 <"$root/tools/appliance/$each"
     done
@@ -50,9 +83,7 @@ make_appliance() {
     if [ ! -d "$state/sounds" ]; then act install -d -o volcano -g volcano -m 755 "$state/sounds"; fi
     if ! mountpoint -q "$room/state"; then step "$home/bin/state-file" make; fi
     if ! appliance_is_set; then
-        # Only now, when all that it needs is on the card.
-        act sync
-        act edit "1s#\$# $word#" "$(cmdline)"
+        add_words
         tell "from the next start on (sudo reboot) the card is read-only; to change things then: sudo volcano-writable"
     fi
 }
@@ -64,10 +95,8 @@ end_appliance() {
         if systemd_runs && systemctl --quiet is-active volcano.service; then was_active=yes; fi
         [ -z "$was_active" ] || act systemctl stop volcano.service
         act move_out
-        if appliance_is_set; then
-            act edit "1s# *$word##" "$(cmdline)"
-            tell "the card is writable again"
-        fi
+        remove_words
+        tell "the card is writable again"
         # From here on the Pi starts without them.
         [ -z "$was_active" ] || act systemctl start volcano.service
     fi

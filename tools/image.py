@@ -33,8 +33,8 @@ TOOLS = {
 """Program -> the Debian package that brings it."""
 FOR_ARM64 = {"qemu-aarch64-static": "qemu-user-static"}
 FOR_TESTS = {
-    "amd64": {"qemu-system-x86_64": "qemu-system-x86"},
-    "arm64": {"qemu-system-aarch64": "qemu-system-arm"},
+    "amd64": {"qemu-system-x86_64": "qemu-system-x86", "qemu-img": "qemu-utils"},
+    "arm64": {"qemu-system-aarch64": "qemu-system-arm", "qemu-img": "qemu-utils"},
 }
 """And more of them, where another machine's programs run, and where the image is booted."""
 MADE_FROM = (
@@ -57,7 +57,8 @@ def main() -> int:
     try:
         _bring_tools(architecture, test=options.test)
         cache = Cache(options.cache, tell)
-        image = build(cache, architecture, options.sounds, ("--audio", options.audio))
+        more = ("--appliance",) if options.appliance else ()
+        image = build(cache, architecture, options.sounds, ("--audio", options.audio, *more))
         if options.test:
             return test(cache, architecture, image)
         packed = options.output or Path(f"volcano-{architecture.name}.img.zst")
@@ -80,6 +81,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--arch", choices=tuple(ARCHITECTURES), default="arm64", help="amd64: only to test")
     parser.add_argument("--audio", default="headphones", help="as for tools/install (default: %(default)s)")
+    parser.add_argument("--appliance", action="store_true", help="a read-only card, as tools/install makes it")
     parser.add_argument("--test", action="store_true", help="boot it under QEMU instead, and play (10 to 60 minutes)")
     parser.add_argument("--output", type=Path, metavar="FILE", help="default: volcano-ARCH.img.zst, here")
     home = Path(f"~{os.environ.get('SUDO_USER', '')}").expanduser()

@@ -18,6 +18,7 @@ BOOT_MIB = 256
 """Kernel, initramfs and the Pi's firmware are 90 MiB, and an upgrade has two kernels there for a while."""
 SPARE_MIB = 512
 """Of the root: journals, games, an upgrade beside the old firmware. The rest of a card stays unused."""
+ROOT_AT_BYTES = (FIRST_MIB + BOOT_MIB) * MIB
 BOOT_LABEL = "RASPIFIRM"
 ROOT_LABEL = "RASPIROOT"
 OLD_FEATURES = "^metadata_csum_seed,^orphan_file"

@@ -292,6 +292,8 @@ def install(parts: Parts, root: Path) -> None:
     found = root.with_name("wheels")
     found.mkdir()
     run("tar", "-x", "-f", parts.wheels, "-C", found)
+    if parts.architecture.name != "arm64":
+        _for_qemu(root)
     places = {ROOT: "/mnt", found: WHEELS, parts.sounds: SOUNDS}
     before = set((root / "srv").iterdir())
     inside = (
@@ -307,7 +309,8 @@ def install(parts: Parts, root: Path) -> None:
     (root / "etc/hostname").write_text("volcano\n", encoding="ascii")
     (root / "etc/fstab").write_text(FSTAB, encoding="ascii")
     (root / "etc/machine-id").write_bytes(b"")  # each card makes its own
-    _boot_partition(parts.architecture, root)
+    if parts.architecture.name == "arm64":
+        _for_pis(root)
 
 
 def name_header_bus(tree: Path) -> None:
@@ -327,13 +330,18 @@ def for_all_pis(words: str) -> str:
     return " ".join((ROOT_BY_LABEL, *kept)) + "\n"
 
 
-def _boot_partition(architecture: Architecture, root: Path) -> None:
-    """Complete what lies in boot/firmware."""
+def _for_qemu(root: Path) -> None:
+    """Fill boot/firmware where no raspi-firmware does: kernel and initramfs, and what tools/install looks for."""
     firmware = root / "boot/firmware"
-    if architecture.name != "arm64":  # no Pi: kernel and initramfs alone, for QEMU
-        for each in (*(root / "boot").glob("vmlinuz-*"), *(root / "boot").glob("initrd.img-*")):
-            shutil.copy(each, firmware)
-        return
+    for each in (*(root / "boot").glob("vmlinuz-*"), *(root / "boot").glob("initrd.img-*")):
+        shutil.copy(each, firmware)
+    (firmware / "config.txt").touch()
+    (firmware / "cmdline.txt").write_text(f"{ROOT_BY_LABEL} rw rootwait\n", encoding="ascii")
+
+
+def _for_pis(root: Path) -> None:
+    """Complete what raspi-firmware and tools/install have put into boot/firmware."""
+    firmware = root / "boot/firmware"
     defaults = root / "etc/default/raspi-firmware"
     defaults.write_text(f"{defaults.read_text(encoding='ascii')}\n{FOR_ALL_PIS}", encoding="ascii")
     words = firmware / "cmdline.txt"

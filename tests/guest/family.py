@@ -12,6 +12,7 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ from guest import hearing
 from guest.board import Board, wait_for
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 MARK = "image-test:"
 DISK = Path(__file__).resolve().parent.parent
@@ -187,8 +188,24 @@ def heard(rows: list[dict[str, Any]]) -> list[str]:
     return [row.get("text") or row["name"] for row in rows if row.get("cue") in ("say", "sound")]
 
 
-def play() -> None:
-    """The whole test."""
+@dataclass(frozen=True, slots=True)
+class Evening:
+    """The service over the emulated board, its sound being recorded, and the family before it."""
+
+    board: Board
+    rows: Rows
+    family: Family
+    recorder: subprocess.Popen[bytes]
+
+    def hold_to_what_was_told(self) -> None:
+        """End the recording and compare."""
+        hearing.stop(self.recorder)
+        for line in hearing.judge(RECORDING, self.rows.all):
+            tell(line)
+
+
+def begin() -> Evening:
+    """Wait for the service as the card starts it, start it again over the emulated board, and hear its greeting."""
     boot_times()
     keep_busy()
     say("systemctl", "stop", SERVICE)
@@ -209,23 +226,28 @@ def play() -> None:
     family = Family(board, rows)
     family.hear_out()
     tell(f"greeted; with the board: {show('StatusText')}")
-    tell(f"{polls_per_s(board):.0f} transfers a second while nobody plays")
+    return Evening(board, rows, family, recorder)
+
+
+def play() -> None:
+    """The whole introductory game."""
+    evening = begin()
+    rows, family = evening.rows, evening.family
+    tell(f"{polls_per_s(evening.board):.0f} transfers a second while nobody plays")
     family.press()
     for turn in turns():
         family.play(turn)
     tell(f"played; {family.second_tries} contacts were made a second time")
     say("systemctl", "stop", SERVICE)
-    hearing.stop(recorder)
     log = say("journalctl", "--output=cat", f"_SYSTEMD_INVOCATION_ID={show('InvocationID')}")
     for line in log.splitlines():
         if "WARNING" in line or "ERROR" in line:
             tell(f"log: {line}")
-    assert not board.lit(), "a light shines after the end"
+    assert not evening.board.lit(), "a light shines after the end"
     ends = [row["event"] for row in rows.all if row.get("event") == "intro_finished"]
     assert ends, "the game has not come to its end"
     assert heard(rows.all) == heard(foretold()), "the board tells another story than the console"
-    for line in hearing.judge(RECORDING, rows.all):
-        tell(line)
+    evening.hold_to_what_was_told()
 
 
 def keep() -> None:
@@ -234,10 +256,10 @@ def keep() -> None:
     say("tar", "--create", f"--file={REPORT}", "--absolute-names", *map(str, kept))
 
 
-def main() -> int:
-    """Play; the last line says how it went."""
+def main(test: Callable[[], None]) -> int:
+    """Run a test; the last line says how it went."""
     try:
-        play()
+        test()
     except Exception as error:
         tell(f"failed: {type(error).__name__}: {error}")
         keep()
@@ -249,4 +271,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(play))

@@ -11,7 +11,9 @@ import os
 import random
 import subprocess
 import sys
+import threading
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
@@ -296,6 +298,41 @@ def test_a_sound_card_that_is_pulled_out_in_mid_game(tmp_path: Path, monkeypatch
     check_the_game_goes_on(volcano)
     player.close()
     volcano.mock.close()
+
+
+def test_a_sound_card_that_hangs_in_mid_game_and_comes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever writes to it stands still, and whoever closes it: SDL's thread and ours, never the game's."""
+    pipe = tmp_path / "card"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    writer = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+    monkeypatch.setenv("SDL_AUDIODRIVER", "disk")
+    monkeypatch.setenv("SDL_DISKAUDIOFILE", str(pipe))
+    with suppress(BlockingIOError):
+        while True:
+            os.write(writer, bytes(4096))
+    volcano = Volcano(tmp_path / "state")
+    player = MixerPlayer(load_pack(tmp_path), volcano.clock)
+    assert player.is_open
+    volcano.loop._player = player
+    volcano.loop.power_on()
+    volcano.run(30)
+    assert [fault for fault in volcano.loop.unit.faults if fault.part is Part.SOUND]
+    assert volcano.contact(Figure.WHITE, "beach-s", Touch.EXPLORE).events("entered")
+    volcano.run(20)
+    hangs = next(thread for thread in threading.enumerate() if thread.name == "sound")
+    monkeypatch.setenv("SDL_AUDIODRIVER", "dummy")
+    while hangs.is_alive():
+        with suppress(BlockingIOError):
+            os.read(reader, 65536)
+    volcano.run(20)
+    assert player.is_open
+    assert volcano.loop.unit.faults == []
+    check_the_game_goes_on(volcano)
+    player.close()
+    volcano.mock.close()
+    os.close(reader)
+    os.close(writer)
 
 
 # --- configuration

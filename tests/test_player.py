@@ -10,6 +10,7 @@ import threading
 import time
 import wave
 from array import array
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -407,18 +408,58 @@ def test_signals_end_a_process_that_plays_and_nothing_superfluous_is_loaded(numb
     process.stdout.close()
 
 
-def test_a_named_card_is_opened_through_alsa(tmp_path: Path) -> None:
-    plan = tmp_path / "asound.conf"
+def plan_of_cards(folder: Path) -> dict[str, str]:
+    """The environment in which what the card NAME takes is written into `folder`/NAME.raw."""
+    plan = folder / "asound.conf"
     plan.write_text(
         'pcm.plughw { @args [ CARD ] @args.CARD { type string } type file slave.pcm "null" format raw\n'
-        f'file {{ @func concat strings [ "{tmp_path}/" $CARD ".raw" ] }} }}\n'
+        f'file {{ @func concat strings [ "{folder}/" $CARD ".raw" ] }} }}\n'
         "pcm.null { type null }\n",
         encoding="utf-8",
     )
+    return {"SDL_AUDIODRIVER": "alsa", "ALSA_CONFIG_PATH": str(plan)}
+
+
+def test_a_named_card_is_opened_through_alsa(tmp_path: Path) -> None:
     program = OPEN.format(options=", card='plughw:CARD=Volcano'") + "player.close()"
-    process = in_a_process(program, SDL_AUDIODRIVER="alsa", ALSA_CONFIG_PATH=str(plan))
+    process = in_a_process(program, **plan_of_cards(tmp_path))
     assert process.communicate(timeout=20)[0] == "True []\n"
     assert (tmp_path / "Volcano.raw").exists()
+
+
+HANGING = """
+import time
+from firmware.audio.mixer import MixerPlayer
+from firmware.audio.pack import load_pack
+from firmware.terms import Sound, SoundName
+now = [0.0]
+player = MixerPlayer(load_pack(), lambda: now[0], card="plughw:CARD=Volcano")
+player.play(Sound(SoundName.GREETING))
+while player.is_open:
+    now[0] += 1
+    player.poll(now[0])
+print(player.faults()[0].text, flush=True)
+began = time.monotonic()
+player.close()
+print(time.monotonic() - began < 1, flush=True)
+"""
+
+
+def test_a_process_ends_although_its_sound_card_hangs(tmp_path: Path) -> None:
+    """SDL would wait for the card at the very end, and systemd would have to kill the service."""
+    card = tmp_path / "Volcano.raw"
+    os.mkfifo(card)
+    reader, writer = os.open(card, os.O_RDONLY | os.O_NONBLOCK), os.open(card, os.O_WRONLY | os.O_NONBLOCK)
+    with suppress(BlockingIOError):
+        while True:
+            os.write(writer, bytes(4096))
+    process = in_a_process(HANGING, **plan_of_cards(tmp_path))
+    said, _ = process.communicate(timeout=20)
+    assert said.splitlines()[0].startswith("sound card plughw:CARD=Volcano takes no more samples")
+    assert said.splitlines()[1] == "True"
+    assert process.returncode == 0
+    os.close(reader)
+    os.close(writer)
 
 
 def test_a_card_that_cannot_be_opened_is_told_in_our_words_only() -> None:

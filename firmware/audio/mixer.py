@@ -8,7 +8,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING
 
 from firmware.audio.player import FADE_MS, VOLUME_STEPS, SilentPlayer, audible, volume_step
-from firmware.audio.sdl import RATE_HZ, SdlMixer, SoundError, spoken_card
+from firmware.audio.sdl import RATE_HZ, SdlMixer, SoundError, abandon_sdl, spoken_card
 from firmware.terms import Fault, Part, Sound, nominal_ms
 
 if TYPE_CHECKING:
@@ -28,6 +28,9 @@ CACHE_BYTES = 4 << 20
 
 OVERDUE_S = 2.0
 """A cue that lasts this much longer than its clip shows that the sound card has stopped taking samples."""
+
+CLOSING_S = 0.5
+"""How long the end of the process waits for a card that is just being opened or closed: it stops within a second."""
 
 RETRY_S = (0.25, 60.0)
 """First and longest time between two attempts to open the sound card; it doubles. At boot a card may come late."""
@@ -162,6 +165,8 @@ class MixerPlayer:
         self._closed = True
         if self._opening is not None:
             self._opening.join()
+            if not self._opening.done:
+                abandon_sdl()
             self._mixer = self._mixer or self._opening.mixer
         mixer, self._mixer, self._opening = self._mixer, None, None
         self._cache.clear()
@@ -308,7 +313,7 @@ class _Opening:
 
     def join(self) -> None:
         if self._thread is not None:
-            self._thread.join(timeout=2)
+            self._thread.join(CLOSING_S)
 
     def _open(self) -> None:
         if self._stale is not None:

@@ -106,6 +106,15 @@ def _bare_pygame() -> None:
     atexit.register(pygame.mixer.quit)
 
 
+def abandon_sdl() -> None:
+    """Let the process end although the card hangs: SDL would wait for it then."""
+    import pygame.base  # noqa: PLC0415 - it is there: SDL hangs
+    import pygame.mixer  # noqa: PLC0415
+
+    atexit.unregister(pygame.base.quit)
+    atexit.unregister(pygame.mixer.quit)
+
+
 def _hush_alsa() -> None:
     """Let alsa-lib print nothing: what fails is told once, in our words.
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import os
-import socket
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -18,6 +17,7 @@ from firmware.hal.wiring import load_wiring
 from firmware.terms import VolcanoError
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Callable, Mapping, Sequence
 
     from firmware.game.kernel import Title
@@ -61,18 +61,8 @@ class Notifier:
         self._status = ""
         self._unsaid: dict[str, str] = {}
         """By kind, what systemd had no room for: without READY it would end what plays, and start it again."""
-        if address := environment.get("NOTIFY_SOCKET"):
-            if address.startswith("@"):
-                address = "\0" + address[1:]  # Linux's abstract namespace (unix(7))
-            made = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC)
-            made.setblocking(False)  # a full queue costs one word, not the game's time
-            try:
-                made.connect(address)
-            except OSError as error:
-                log.warning("systemd cannot be told anything: %s: %s", environment["NOTIFY_SOCKET"], error.strerror)
-                made.close()
-            else:
-                self._socket = made
+        self._address = environment.get("NOTIFY_SOCKET", "")
+        """Until the first word: the greeting is not held back by what only systemd hears."""
 
     def ready(self) -> None:
         """The greeting is being heard and everything has been polled once."""
@@ -110,7 +100,25 @@ class Notifier:
         self._unsaid[word.partition("=")[0]] = word
         self._say()
 
+    def _connect(self) -> None:
+        import socket  # noqa: PLC0415
+
+        address, self._address = self._address, ""
+        # Linux's abstract namespace (unix(7))
+        name = "\0" + address[1:] if address.startswith("@") else address
+        made = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC)
+        made.setblocking(False)  # a full queue costs one word, not the game's time
+        try:
+            made.connect(name)
+        except OSError as error:
+            log.warning("systemd cannot be told anything: %s: %s", address, error.strerror)
+            made.close()
+        else:
+            self._socket = made
+
     def _say(self) -> None:
+        if self._address:
+            self._connect()
         if self._socket is None:
             return
         try:

@@ -12,9 +12,7 @@ from __future__ import annotations
 import atexit
 import logging
 import os
-import shutil
 import struct
-import tempfile
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -132,6 +130,9 @@ def _choose_lgpio_folder() -> None:
         if folder and os.access(folder, os.W_OK | os.X_OK):
             break
     else:
+        import shutil  # noqa: PLC0415  # a service has its folder
+        import tempfile  # noqa: PLC0415
+
         folder = tempfile.mkdtemp(prefix="volcano-lgpio-")
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
     os.environ["LG_WD"] = folder

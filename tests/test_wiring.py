@@ -80,7 +80,7 @@ def line_of(text: str) -> int:
         ("ruin-w = 9\n", "ruin-w = 8\n", "ruin-w: electrode 8 of chip jungle is wired to ruin-s already"),
         ("mountain-ne = 6\n", "mountain-ne = 0\n", "mountain-ne: electrode 0 of chip touch is wired to rock already"),
         ("address = 0x5C", "address = 0x5B", "chips.jungle.address: 0x5B is the address of chip coast already"),
-        ("address = 0x5C", "address = 0x58", "chips.jungle.address: must be from 90 to 93, is 88"),
+        ("address = 0x5C", "address = 0x58", "chips.jungle.address: must be 0x5A to 0x5D, by its ADDR wire, is 0x58"),
         ("star = 5 ", "star = 2 ", "lights.star: GPIO 2 is needed for I2C (SDA); take another"),
         ("star = 5 ", "star = 18 ", "lights.star: GPIO 18 is needed for I2S sound; take another"),
         ("pin = 17 ", "pin = 14 ", "button.pin: GPIO 14 is needed for the UART; take another"),

@@ -50,6 +50,7 @@ WIRINGS = {
     "an MCP3008 at the batteries": re.sub(r"low_pin = .*\n", "mcp3008_channel = 2\n", OWN),
     "four chips, rails and colour pads": OWN.replace("\n[lights]", RAILS).replace('"capacitor"\n', '"rails"\n'),
     "figures as they were sold": OWN.replace('"capacitor"\n', '"nothing"\n'),
+    "another bus": OWN.replace("bus = 1 ", "bus = 3 "),
     "other pins": OWN.replace("star = 5 ", "star = 4 ").replace("pin = 17 ", "pin = 23 ").replace("= 27 ", "= 22 "),
 }
 
@@ -132,7 +133,12 @@ def test_every_pin_that_is_used_stands_in_its_row(wiring: Wiring) -> None:
     for name, gpio in used.items():
         assert rows[name] == rows[f"GPIO {gpio}"], name
     assert ("weak batteries" in rows) == (wiring.battery_low is not None)
-    assert ("4 AA cells" in rows) == (wiring.battery_low is not None or wiring.battery_adc is not None)
+    assert ("4 AA cells, fuse" in rows) == (wiring.battery_low is not None or wiring.battery_adc is not None)
+
+
+def test_of_another_bus_it_is_said_that_its_pins_are_elsewhere(wiring: Wiring) -> None:
+    said = {"Drawn are bus 1's pins:", "bus 3 has its own,"} & set(words(draw_plan(wiring)))
+    assert len(said) == (2 if wiring.bus == 3 else 0)
 
 
 def test_the_address_pin_goes_where_the_data_sheet_says(island: Island, tmp_path: Path) -> None:
@@ -420,6 +426,12 @@ def inflated(stream: bytes) -> bytes:
 
 def test_the_same_wiring_gives_the_same_drawings(wiring: Wiring, island: Island) -> None:
     assert wiring_drawings(wiring, island) == wiring_drawings(wiring, island)
+
+
+def test_the_guide_s_drawings_are_those_of_the_wiring(island: Island) -> None:
+    drawn = wiring_drawings(own(island), island)
+    kept = {name: (ROOT / "docs" / name).read_text(encoding="utf-8") for name in drawn}
+    assert kept == drawn, "draw them anew: volcano wiring --output docs"
 
 
 def test_the_command_draws_an_owner_s_copy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -212,7 +212,10 @@ def _chips(table: Table, root: Table, fields: Collection[str]) -> tuple[ChipWiri
     wired: dict[tuple[str, int], str] = {}
     for name in table:
         chip_table = table.table(name)
-        address = chip_table.whole("address", low=LOWEST_ADDRESS, high=HIGHEST_ADDRESS)
+        address = chip_table.whole("address")
+        if not LOWEST_ADDRESS <= address <= HIGHEST_ADDRESS:
+            span = f"0x{LOWEST_ADDRESS:02X} to 0x{HIGHEST_ADDRESS:02X}, by its ADDR wire"
+            raise chip_table.error("address", f"must be {span}, is {hex(address)}")
         for other in chips:
             if other.address == address:
                 raise chip_table.error("address", f"0x{address:02X} is the address of chip {other.name} already")

@@ -23,6 +23,8 @@ HEADER: tuple[str | int, ...] = (
 PIN_OF = {each: number for number, each in enumerate(HEADER, 1) if isinstance(each, int)}
 """BCM number -> pin of the header."""
 
+HEADER_BUS = 1
+"""The I2C bus on GPIO 2 and 3 of every Raspberry Pi header."""
 I2C_SDA, I2C_SCL, I2S_CLOCK, I2S_FRAME, I2S_DATA = 2, 3, 18, 19, 21
 FIXED = {
     I2C_SDA: "SDA",
@@ -206,6 +208,14 @@ class _Plan:
         )
         paper.lines(28, 70, pull_ups, "small", 3.6)
         paper.lines(28, 88, ("The chips get 3.3 V,", "never 5 V"), "small", 3.6)
+        if (bus := self._wiring.bus) != HEADER_BUS:
+            elsewhere = (
+                f"Drawn are bus {HEADER_BUS}'s pins:",
+                f"bus {bus} has its own,",
+                "where its overlay",
+                "puts them",
+            )
+            paper.lines(28, 98, elsewhere, "small", 3.6)
 
     def _chip_box(self, place: int) -> tuple[float, float]:
         """Left edge and width."""
@@ -298,7 +308,7 @@ class _Plan:
         watched = low is not None or adc is not None
         paper.box(x, top, 61, 43, "panel", radius=1.5)
         paper.text(x + 3, top + 6, "where the 5 V come from", "head")
-        cells = ("4 AA cells", "slide switch", "5 V up-down converter")
+        cells = ("4 AA cells, fuse", "slide switch", "5 V up-down converter")
         at = top
         for number, text in enumerate(cells if watched else ("power bank or adapter", "slide switch")):
             at = top + 9 + number * 8.5

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from firmware import __version__
 from firmware.catalogue import load, sounds_folder
 from firmware.config import PORT
-from firmware.terms import VolcanoError
+from firmware.terms import VolcanoError, counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -277,8 +277,9 @@ def _replay(options: argparse.Namespace) -> int:
             print(f"{options.file}: {name}: {error}")
             status = 1
         else:
-            print(f"{options.file}: {name}: {contacts} contacts, the same events")
+            print(f"{options.file}: {name}: {counted(contacts, 'contact')}, the same events")
     if journal.problem:
-        print(f"{options.file}: after {journal.whole_bytes} bytes: {journal.problem}; the rest is not played")
+        whole = counted(journal.whole_bytes, "byte")
+        print(f"{options.file}: after {whole}: {journal.problem}; the rest is not played")
         status = 1
     return status

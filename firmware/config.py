@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from firmware.disk import read_file
-from firmware.terms import VolcanoError
+from firmware.terms import VolcanoError, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -136,7 +136,7 @@ class Table:
         """A list whose items are all of one kind (float takes whole numbers), of `size` items if given."""
         items = self._take(key, list, default)
         if size is not None and len(items) != size:
-            raise self.error(key, f"must have {size} items, has {len(items)}")
+            raise self.error(key, f"must have {counted(size, 'item')}, has {len(items)}")
         checked: list[T] = []
         for item in items:
             value = _of_kind(item, kind)

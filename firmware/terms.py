@@ -15,6 +15,11 @@ class VolcanoError(Exception):
     """Root of all errors that a user can act on; its text is one complete line."""
 
 
+def counted(count: int, noun: str, plural: str = "") -> str:
+    """A number of things for people: ``1 contact``, ``2 contacts``; `plural` where an s is not enough."""
+    return f"{count} {noun if count == 1 else plural or f'{noun}s'}"
+
+
 class Figure(StrEnum):
     """The four adventurers (rulebook, Contents)."""
 

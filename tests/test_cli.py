@@ -179,7 +179,7 @@ def test_a_record_is_replayed(shell: Shell) -> None:
     )
     assert shell.run("replay", file) == 0
     assert shell.out.splitlines() == [
-        f"{file}: insel-intro: 1 contacts, the same events",
+        f"{file}: insel-intro: 1 contact, the same events",
         f"{file}: insel: 5 contacts, the same events",
     ]
     assert shell.err == ""
@@ -195,7 +195,7 @@ def test_a_record_over_a_power_cut_and_from_a_state_is_replayed(shell: Shell) ->
     state.write_text(json.dumps(rows[-1]), encoding="utf-8")
     shell.console("--record", file, "--state", state, typed="wait 20\nwhite beach-s explore\n")
     assert shell.run("replay", file) == 0
-    assert "1 contacts" in shell.out
+    assert "1 contact," in shell.out
 
 
 def test_a_record_of_another_game_fails_the_comparison(shell: Shell) -> None:

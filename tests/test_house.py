@@ -294,6 +294,24 @@ def test_pages_that_are_named_exist() -> None:
     assert [where for where, found in sightings(r"[\w-]+\.md\b") if found[0] not in pages] == []
 
 
+def test_one_thing_is_told_in_the_singular() -> None:
+    """Numbers of things are told by `counted`; of a share of them ("2 of 3 chips") nothing is said here."""
+    told, plurals = 0, []
+    for module, path in sources():
+        for node in nodes(path):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "counted":
+                told += 1
+            elif isinstance(node, ast.JoinedStr):
+                text = "".join(
+                    f"{{{ast.unparse(part.value)}}}" if isinstance(part, ast.FormattedValue) else ast.literal_eval(part)
+                    for part in node.values
+                )
+                found = re.findall(r"(?<!of )(?<!of the )\{(?:len|sum)\(.*?\)\} [a-z]+s\b", text)
+                plurals += [f"{module}:{node.lineno}: {each}" for each in found]
+    assert plurals == []
+    assert told > 10, "the rule looks at nothing"
+
+
 def test_links_lead_somewhere() -> None:
     broken = []
     for path, text in texts():

@@ -20,6 +20,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
 from watched import Dice, Watched, random_lines
 
+from firmware.terms import counted
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -152,16 +154,16 @@ def _show(total: Tally, sequences: int, seconds: float) -> None:
 def report(total: Tally, seconds: float) -> None:
     """What was played, and what broke as lines of the console."""
     seen = ", ".join(f"{name} {count}" for name, count in sorted(total.events.items()))
-    print(f"{total.sequences} sequences, {total.lines} lines in {seconds:.0f} s; {len(total.broken)} broken")
+    played = f"{counted(total.sequences, 'sequence')}, {counted(total.lines, 'line')}"
+    print(f"{played} in {seconds:.0f} s; {len(total.broken)} broken")
     print(f"events: {seen}")
     kinds: dict[str, list[Broken]] = {}
     for each in sorted(total.broken, key=lambda found: len(found.lines)):
         kinds.setdefault(_kind(each.what), []).append(each)
     for alike in kinds.values():
         smallest = shrink(alike[0])
-        print(
-            f"\nbroken in {len(alike)} sequences, first in number {min(each.number for each in alike)}: {smallest.what}"
-        )
+        first = min(each.number for each in alike)
+        print(f"\nbroken in {counted(len(alike), 'sequence')}, first in number {first}: {smallest.what}")
         print(f"volcano console --seed {smallest.seed} <<'END'")
         print("\n".join((*smallest.lines, "END")))
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from firmware.audio.pack import EFFECTS, PackError, load_pack, packs_folder, read_manifest
-from firmware.terms import Say, Sound, SoundName, VolcanoError
+from firmware.terms import Say, Sound, SoundName, VolcanoError, counted
 
 if TYPE_CHECKING:
     import argparse
@@ -100,7 +100,7 @@ def _report(what: str, around: Surroundings, build: Callable[[Callable[[int, int
             print("\r\033[K", end="", file=sys.stderr, flush=True)
     minutes, seconds = divmod(round(built.duration_ms / 1000), 60)
     print(
-        f"{what}: {built.clips} clips, {built.made} of them new, {minutes}:{seconds:02} minutes, "
+        f"{what}: {counted(built.clips, 'clip')}, {built.made} of them new, {minutes}:{seconds:02} minutes, "
         f"{built.bytes / 2**20:.1f} MiB, in {around.clock() - began:.1f} s"
     )
 

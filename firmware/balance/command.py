@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from firmware.terms import FIGURES, VolcanoError
+from firmware.terms import FIGURES, VolcanoError, counted
 
 if TYPE_CHECKING:
     import argparse
@@ -74,7 +74,7 @@ def _balance(options: argparse.Namespace, clock: Callable[[], float]) -> int:
         for line in report(summaries[-1]):
             print(line)
         seconds = clock() - began
-        print(f"  {len(outcomes)} games in {seconds:.1f} s", file=sys.stderr)
+        print(f"  {counted(len(outcomes), 'game')} in {seconds:.1f} s", file=sys.stderr)
     for path in options.out:
         write(path, summaries)
     return 0

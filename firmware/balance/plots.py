@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from firmware.game.insel.balance import FULL_RESCUES, LENGTHS, SAVED, SEATS, quantile
 from firmware.game.insel.tuning import LEVELS
+from firmware.terms import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,7 +63,7 @@ def _lengths(axes: Any, summary: Summary) -> None:
     axes.bar([*counts], [*counts.values()], width=TURNS_A_BAR, align="edge", color=COLOUR)
     for percent in (10, 50, 90):
         axes.axvline(quantile(turns, percent), color="black", linewidth=0.8, linestyle=":")
-    axes.set_title(f"{LEVELS[level]}, {len(turns)} games of {summary.contest.players}")
+    axes.set_title(f"{LEVELS[level]}, {counted(len(turns), 'game')} of {summary.contest.players}")
     axes.set_xlabel("turns (dotted: 10, 50, 90 %)")
 
 

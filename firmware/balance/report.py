@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from firmware.game.insel.balance import SOURCES, quantile, quantile_interval, targets
 from firmware.game.insel.tuning import LEVELS
-from firmware.terms import VolcanoError
+from firmware.terms import VolcanoError, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,14 +26,14 @@ FOUR = 4
 def report(summary: Summary) -> Iterator[str]:
     """The lines that are printed for one contest; every number with its 95 % interval."""
     contest, turns = summary.contest, summary.turns
-    who = f"{contest.players} players, bots {contest.bots}, seed {contest.seed}"
-    yield f"{LEVELS[contest.level]}: {len(turns)} games, {who}"
+    who = f"{counted(contest.players, 'player')}, bots {contest.bots}, seed {contest.seed}"
+    yield f"{LEVELS[contest.level]}: {counted(len(turns), 'game')}, {who}"
     for percent in (10, 50, 90):
         low, high = quantile_interval(turns, percent)
         yield f"  turns, {percent:2} %             {quantile(turns, percent):5}  ({low} to {high})"
     yield f"  island saved            {summary.saved}"
     for statues in range(5):
-        yield f"  {statues} statues awake         {summary.awake(statues)}"
+        yield f"  {counted(statues, 'statue') + ' awake':23} {summary.awake(statues)}"
     yield from _shares("wins in saved games", summary.wins_by_habit())
     yield from _shares("wins in lost games", summary.wins_by_habit(saved=False))
     yield from _shares("wins of a skill's seats", summary.wins_by_skill())

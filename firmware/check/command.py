@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from firmware.terms import VolcanoError
+from firmware.terms import VolcanoError, counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -107,8 +107,7 @@ def _check(options: argparse.Namespace, bench: Bench, notes: list[str]) -> int:
 def _conclude(bench: Bench, found: Inspection) -> None:
     for line in found.noticed:
         bench.terminal.write(f"noticed      {line}\n")
-    count = len(found.findings)
-    bench.terminal.write("no faults\n" if not count else f"{count} {'fault' if count == 1 else 'faults'}:\n")
+    bench.terminal.write(f"{counted(len(found.findings), 'fault')}:\n" if found.findings else "no faults\n")
     for finding in found.findings:
         bench.terminal.write(f"{finding.text}\n")
 
@@ -190,6 +189,5 @@ def _replay(options: argparse.Namespace, around: Surroundings) -> int:
     terminal.write(f"{options.replay}: {trace.source}; {trace.about}\n")
     for t, grip in contacts:
         terminal.write(f"{t:9.3f}  {contact_words(grip)}\n")
-    count = len(contacts)
-    terminal.write(f"{count} {'contact' if count == 1 else 'contacts'} in {len(trace.polls)} polls\n")
+    terminal.write(f"{counted(len(contacts), 'contact')} in {counted(len(trace.polls), 'poll')}\n")
     return 0

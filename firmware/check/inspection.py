@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from firmware.check.gauge import Gauge
 from firmware.hal.wiring import FigureMethod
-from firmware.terms import SYMBOLS, Part, Say, Sound, SoundName, Symbols
+from firmware.terms import SYMBOLS, Part, Say, Sound, SoundName, Symbols, counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -192,8 +192,9 @@ class Inspector:
                 text = f"{where} is noisy, {pad.noise_counts:.1f} counts: check ground, supply and what runs beside it"
                 self.found.add(Part.PAD, pad.pad, text)
         levels, noise = [pad.pf for pad in pads], max(pad.noise_counts for pad in pads)
-        text = f"{name}: {len(pads)} pads of {min(levels):.0f} to {max(levels):.0f} pF, noise {noise:.1f} counts"
-        self._tell(f"chip {wiring.number}", text + (f"; touched: {', '.join(touched)}" if touched else ""))
+        text = f"{counted(len(pads), 'pad')} of {min(levels):.0f} to {max(levels):.0f} pF, noise {noise:.1f} counts"
+        touched_now = f"; touched: {', '.join(touched)}" if touched else ""
+        self._tell(f"chip {wiring.number}", f"{name}: {text}{touched_now}")
 
     # --- the other parts
 
@@ -243,7 +244,8 @@ class Inspector:
         found.clips_missing = sum(pack.find(cue) is None for cue in wanted)
         effects = sum(pack.find(Sound(name)) is None for name in SoundName)
         if found.clips_missing or effects:
-            missing = f"{found.clips_missing} of {found.clips} {LANGUAGES[language]} clips and {effects} sounds"
+            clips = f"{found.clips_missing} of {found.clips} {LANGUAGES[language]} clips"
+            missing = f"{clips} and {counted(effects, 'sound')}"
             found.add(Part.SOUND, "", f"{missing} are missing: make them with: volcano sounds build")
 
     def _button_and_battery(self) -> None:
@@ -302,7 +304,7 @@ class Inspector:
         elif bench.calibration is None:
             self.found.calibration = "none yet (volcano calibrate)"
         else:
-            self.found.calibration = f"made {bench.calibration.made}, {len(bench.calibration.pads)} pads"
+            self.found.calibration = f"made {bench.calibration.made}, {counted(len(bench.calibration.pads), 'pad')}"
             if bench.calibration.absent:
                 self.found.calibration += f", without {', '.join(sorted(bench.calibration.absent))}"
         self._tell("calibration", self.found.calibration)

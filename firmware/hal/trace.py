@@ -20,7 +20,7 @@ from firmware.hal.bus import EREMOTEIO, bus_error, read_registers
 from firmware.hal.pads import Mpr121Board
 from firmware.hal.registers import ELECTRODES
 from firmware.hal.wiring import ChipWiring, FigureMethod, Rail
-from firmware.terms import FIGURES, Figure, Touch, VolcanoError
+from firmware.terms import FIGURES, Figure, Touch, VolcanoError, counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -229,7 +229,7 @@ def _poll(row: Mapping[str, Any], before: float) -> Poll:
         values = None if blocks is None else {int(first, 16): bytes.fromhex(text) for first, text in blocks.items()}
         for first, block in (values or {}).items():
             if len(block) != sizes.get(first):
-                raise ValueError(f"{address}: block 0x{first:02X} has {len(block)} bytes")
+                raise ValueError(f"{address}: block 0x{first:02X} has {counted(len(block), 'byte')}")
         chips[int(address, 16)] = values
     return Poll(t, chips)
 

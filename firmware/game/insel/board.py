@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from firmware.config import read_table
-from firmware.terms import FIGURES, Figure, Touch
+from firmware.terms import FIGURES, Figure, Touch, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -185,8 +185,8 @@ def _people(section: Table, zones: Mapping[str, tuple[str, ...]]) -> dict[str, t
         if len(fields) != len(SITES) + len(names):
             raise section.error(
                 zone,
-                f"has {len(names)} people, with {len(SITES)} relic sites {len(SITES) + len(names)} fields are "
-                f"needed, the zone has {len(fields)}",
+                f"has {counted(len(names), 'person', 'people')}, with {len(SITES)} relic sites it needs "
+                f"{counted(len(SITES) + len(names), 'field')}, the zone has {len(fields)}",
             )
         people[zone] = names
     section.done()

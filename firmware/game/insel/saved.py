@@ -8,7 +8,7 @@ from firmware.game.insel.board import CREATURES, PEOPLE, RELICS, SITES, Kind
 from firmware.game.insel.state import FIGHT, GUARDIAN, HERMIT, QUESTIONS, STATUE, TABLET, Guardian, InselState, Pending
 from firmware.game.insel.tuning import LEVELS, MOST_AT_ONCE
 from firmware.game.kernel import StateError
-from firmware.terms import FIGURES, Figure
+from firmware.terms import FIGURES, Figure, counted
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -203,7 +203,7 @@ class _Reader:
             row.word("relic", RELICS), row.whole("demand", 1), tuple(gifts.items()), resting=row.flag("resting")
         )
         if guardian.resting != (guardian.missing == 0):
-            raise row.error("resting", f"is {guardian.resting}, but {guardian.missing} relics are missing")
+            raise row.error("resting", f"is {guardian.resting}, and {counted(guardian.missing, 'relic')} to come")
         return guardian
 
     def _creatures(self, state: InselState) -> None:

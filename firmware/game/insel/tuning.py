@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from firmware.config import read_table
 from firmware.game.insel.board import CREATURES
+from firmware.terms import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -192,7 +193,7 @@ def _odds(table: Table, key: str, outcomes: Sequence[Outcome], weights: Sequence
     """Weights as odds."""
     if len(weights) != len(outcomes):
         raise table.error(
-            key, f"needs {len(outcomes)} weights (of {', '.join(map(str, outcomes))}), has {len(weights)}"
+            key, f"needs {counted(len(outcomes), 'weight')} (of {', '.join(map(str, outcomes))}), has {len(weights)}"
         )
     for weight in weights:
         if not isinstance(weight, int | float) or isinstance(weight, bool) or not 0 <= weight <= MOST_WEIGHT:
@@ -208,7 +209,7 @@ def _curve(table: Table, key: str, values: Sequence[T]) -> Curve[T]:
     if not from_turns or from_turns[0] != 0 or sorted(set(from_turns)) != from_turns:
         raise table.error("from_turns", f"must rise from 0, is {from_turns!r}")
     if len(values) != len(from_turns):
-        raise table.error(key, f"must have {len(from_turns)} items like from_turns, has {len(values)}")
+        raise table.error(key, f"must have {counted(len(from_turns), 'item')} like from_turns, has {len(values)}")
     return Curve(tuple(from_turns), tuple(values))
 
 

@@ -112,7 +112,7 @@ class Setting:
     def pack(self) -> Pack:
         """The sounds that are there."""
         pack = load_pack(packs_folder())
-        if not len(pack):
+        if not pack:
             log.warning("there are no sounds; make them with: volcano sounds build")
         return pack
 
@@ -139,7 +139,7 @@ def play(options: argparse.Namespace) -> int:
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
     setting = Setting(options, options.speed)
     mock = mock_hardware(setting.wiring, setting.clock, calibration=setting.calibration)
-    sound = options.sound if len(setting.pack) and options.speed == 1 else "none"
+    sound = options.sound if setting.pack and options.speed == 1 else "none"
     loop = setting.loop(mock.hardware, setting.player(aloud=sound == "here"))
     past, stands = _left_on_the_board(setting.title, setting.store.load())
 
@@ -223,6 +223,7 @@ def run(options: argparse.Namespace) -> int:
     def after_first_poll() -> None:
         gc.freeze()  # nor will it ever be
         gc.enable()
+        setting.pack.load()
         if page is not None:
             page.open()
         if options.once:

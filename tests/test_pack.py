@@ -244,7 +244,7 @@ def test_the_first_folder_that_has_a_clip_counts(shop: Workshop, tmp_path: Path)
     found = load_pack(own, shop.packs).find(STONE)
     assert found
     assert found.path.parent == own / "en"
-    assert len(load_pack(tmp_path / "nowhere")) == 0
+    assert not load_pack(tmp_path / "nowhere")
 
 
 def test_an_owner_s_recording_beside_the_packs_counts_before_them(shop: Workshop) -> None:
@@ -282,6 +282,22 @@ def test_a_damaged_manifest_is_named_and_left_out(
     assert [str(path) in record.message for record in caplog.records] == [True]
     assert shop.build().made == 0
     assert load_pack(shop.packs).find(STONE)
+
+
+def test_manifests_are_read_no_further_than_a_clip_is_looked_for(
+    shop: Workshop, effects: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """So the greeting, a sound, does not wait for every language."""
+    shop.build()
+    shutil.copytree(effects, shop.packs / "a-sounds")
+    (shop.packs / "en" / pack.MANIFEST).write_text("{", encoding="utf-8")
+    found = load_pack(shop.packs)
+    assert found
+    assert found.find(Sound(SoundName.GREETING))
+    assert caplog.records == []
+    found.load()
+    assert len(caplog.records) == 1
+    assert found.find(STONE) is None
 
 
 def test_packs_lie_in_the_service_s_state_or_the_user_s_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

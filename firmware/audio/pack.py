@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+from collections import deque
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -17,13 +18,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from firmware.terms import Say, Sound, VolcanoError, nominal_ms
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
 FORMAT = 1
 MANIFEST = "manifest.json"
 EFFECTS = "effects"
 
 T = TypeVar("T")
+
+Place = tuple[Path, str, int]
+"""A clip's folder, its file in there, its milliseconds."""
 
 _log = logging.getLogger(__name__)
 
@@ -121,15 +125,24 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
 
 
 class Pack:
-    """All clips of all languages that are there."""
+    """All clips of all languages that are there.
 
-    def __init__(self, places: Mapping[tuple[str, str], tuple[Path, str, int]]) -> None:
-        """`places`: (voice, text), of a sound ("", name), to folder, file and milliseconds."""
-        self._places = places
+    Args:
+        places: (voice, text), of a sound ("", name), to folder, file and milliseconds.
+        manifests: files that have more; where two have a clip, the first counts. They are read one by one as far as a
+            clip is looked for: the greeting does not wait for all. A damaged one is logged and left out.
+    """
+
+    def __init__(self, places: Mapping[tuple[str, str], Place] | None = None, manifests: Iterable[Path] = ()) -> None:
+        self._places = dict(places or {})
+        self._unread = deque(manifests)
 
     def find(self, cue: Say | Sound) -> Clip | None:
         """The clip of a line with its text and voice filled in, or of a sound; None if there is none."""
-        place = self._places.get(("", cue.name) if isinstance(cue, Sound) else (cue.voice, cue.text))
+        key = ("", cue.name) if isinstance(cue, Sound) else (cue.voice, cue.text)
+        while key not in self._places and self._unread:
+            self._read_next()
+        place = self._places.get(key)
         return None if place is None else _clip(*place)
 
     def duration_ms(self, cue: Say | Sound) -> int:
@@ -139,10 +152,31 @@ class Pack:
 
     def clips(self) -> Iterator[Clip]:
         """Every clip once."""
+        self.load()
         yield from (_clip(*place) for place in dict.fromkeys(self._places.values()))
 
     def __len__(self) -> int:
+        self.load()
         return len(self._places)
+
+    def __bool__(self) -> bool:
+        """Whether there is any manifest, whole or damaged, or any clip."""
+        return bool(self._places or self._unread)
+
+    def load(self) -> None:
+        """Read what has not been read yet."""
+        while self._unread:
+            self._read_next()
+
+    def _read_next(self) -> None:
+        manifest = self._unread.popleft()
+        try:
+            found = _read(manifest.parent, _places)
+        except PackError as error:
+            _log.warning("%s", error)
+            return
+        for key, file, duration_ms in found:
+            self._places.setdefault(key, (manifest.parent, file, duration_ms))
 
 
 def _clip(folder: Path, file: str, duration_ms: int) -> Clip:
@@ -150,17 +184,8 @@ def _clip(folder: Path, file: str, duration_ms: int) -> Clip:
 
 
 def load_pack(*folders: Path) -> Pack:
-    """The packs below each folder; where two have a clip, the first counts. A damaged one is logged and left out."""
-    places: dict[tuple[str, str], tuple[Path, str, int]] = {}
-    for manifest in (path for folder in folders for path in sorted(folder.glob(f"*/{MANIFEST}"))):
-        try:
-            found = _read(manifest.parent, _places)
-        except PackError as error:
-            _log.warning("%s", error)
-            continue
-        for key, file, duration_ms in found:
-            places.setdefault(key, (manifest.parent, file, duration_ms))
-    return Pack(places)
+    """The packs below each folder."""
+    return Pack(manifests=[path for folder in folders for path in sorted(folder.glob(f"*/{MANIFEST}"))])
 
 
 def _places(held: dict[str, Any]) -> list[tuple[tuple[str, str], str, int]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import logging
+import math
 import os
 import re
 from dataclasses import replace
@@ -115,6 +116,22 @@ def test_a_chip_that_does_not_answer_leaves_all_as_it_was(place: Workplace) -> N
     assert calibrate(place) == 1
     assert kept(place) is None
     assert "MPR121 'coast' at 0x5B: nothing answers" in place.screen.lines[-1]
+    assert "(to go on without: --without beach-ne --without beach-se " in place.screen.lines[-1]
+
+
+def test_a_bus_without_chips_leaves_all_as_it_was(place: Workplace) -> None:
+    place.at(0.0, lambda mock: mock.emulated_bus.inject(Disturbance.NACK))
+    assert calibrate(place) == 1
+    assert kept(place) is None
+    assert "--without" not in place.screen.text, "all chips at once are nothing to go on without"
+
+
+def test_a_chip_whose_readings_are_all_zero_is_told_with_what_to_check(place: Workplace) -> None:
+    for electrode in range(12):
+        place.at(0.0, lambda mock, electrode=electrode: mock.chips[0x5B].set_pf(electrode, math.inf))
+    assert calibrate(place) == 1
+    assert kept(place) is None
+    assert "MPR121 'coast' at 0x5B measures nothing: check its 3V3, REXT (75 kOhm)" in place.screen.lines[-1]
 
 
 def test_a_torn_pad_is_named_and_the_others_are_kept(place: Workplace) -> None:
@@ -236,6 +253,33 @@ def test_wires_may_be_soldered_in_any_order(tmp_path: Path) -> None:
     assert place.heard.count("bird") == len(PADS) - 1, "the last one gives way to what comes next"
 
 
+def test_touch_fields_on_more_chips_than_one_play_too_and_the_better_way_is_told(tmp_path: Path) -> None:
+    touch, coast, jungle = WIRING.chips
+    touches = dict(touch.touches)
+    fire = touches.pop(Touch.FIRE)
+    fields = {**touch.fields, "beach-s": fire}
+    on_coast = {field: electrode for field, electrode in coast.fields.items() if field != "beach-s"}
+    soldered = replace(
+        WIRING,
+        chips=(
+            replace(touch, touches=touches, fields=fields),
+            replace(coast, touches={Touch.FIRE: coast.fields["beach-s"]}, fields=on_coast),
+            jungle,
+        ),
+    )
+    place = Workplace(tmp_path, soldered=soldered)
+    Owner(place)
+    assert calibrate(place, "--map") == 0
+    assert learnt(place).places == places(soldered)
+    assert "the Touch fields are on 2 chips: contacts are surest with all of them on one" in place.screen.lines
+    later = Workplace(tmp_path, soldered=soldered)
+    later.at(9.0, lambda mock: mock.hands.place(Figure.GREEN, "beach-s"))
+    later.at(10.0, lambda mock: mock.hands.grip(Figure.GREEN))
+    later.at(10.3, lambda mock: mock.hands.touch(Touch.FIRE))
+    assert later.run(add_check_command, "check --seconds 6") == 0
+    assert re.search(r"green \d+ %.*; beach-s, fire", later.screen.text)
+
+
 def test_a_board_with_its_map_plays(tmp_path: Path) -> None:
     soldered = shuffled(WIRING)
     place = Workplace(tmp_path, soldered=soldered)
@@ -330,7 +374,7 @@ def test_a_chip_that_falls_silent_in_the_map_is_told_and_looked_for(tmp_path: Pa
     assert calibrate(place, "--map") == 0
     text = place.screen.text
     assert text.count("MPR121 'jungle' at 0x5C: nothing answers at 0x5C") == 1
-    assert text.count("MPR121 'coast' at 0x5B: it does not measure") == 1
+    assert text.count("MPR121 'coast' at 0x5B: measures nothing: check its 3V3") == 1
     assert text.count("all chips answer again") == 2
     assert learnt(place).places == places(soldered)
 
@@ -465,6 +509,20 @@ def test_a_field_where_the_finger_does_not_ground_the_body_is_refused(place: Wor
     place.type(SCAN_S + 8, "q")
     assert calibrate(place, "--figures") == 1
     assert "beach-s is none of mountain-ne" in place.screen.text
+
+
+def test_without_explore_another_touch_field_is_named(place: Workplace) -> None:
+    save_calibration(place.folder / FILE_NAME, Calibration("2026-01-01", absent=frozenset({"explore"})))
+    place.screen.interactive = True
+    place.type(SCAN_S + 1, "q")
+    assert calibrate(place, "--figures") == 1
+    assert "white: hold it and touch Rock" in place.screen.lines
+
+
+def test_without_any_touch_field_no_figure_can_be_held(place: Workplace) -> None:
+    save_calibration(place.folder / FILE_NAME, Calibration("2026-01-01", absent=frozenset(map(str, Touch))))
+    assert calibrate(place, "--figures") == 1
+    assert place.screen.lines[-1].startswith("figures cannot be held on this board: no field or no Touch field is left")
 
 
 def test_figures_without_capacitors_have_nothing_to_be_learnt(tmp_path: Path) -> None:

@@ -326,6 +326,19 @@ def test_a_damaged_calibration_is_a_fault(place: Workplace) -> None:
     assert "volcano calibrate" in fault
 
 
+def test_where_the_newest_was_damaged_it_is_told_that_the_one_before_is_used(place: Workplace) -> None:
+    path = place.folder / FILE_NAME
+    save_calibration(path, Calibration("2026-05-01T10:00"))
+    save_calibration(path, Calibration("2026-06-01T10:00"))
+    path.write_bytes(path.read_bytes()[:40])
+    for _ in range(2):
+        later = Workplace(place.folder)
+        assert check(later) == 0
+        assert has("calibration", later).endswith(
+            "made 2026-05-01T10:00, 0 pads; the one before, since there is no calibration.json"
+        )
+
+
 def test_a_calibration_for_another_board_is_a_fault(place: Workplace) -> None:
     save_calibration(place.folder / FILE_NAME, Calibration("2026-05-01T10:00", absent=frozenset({"lagoon"})))
     assert check(place) == 1

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from firmware.check.command import add_bench_command
-from firmware.terms import VolcanoError, say
+from firmware.terms import TOUCHES, VolcanoError, say
 
 if TYPE_CHECKING:
     import argparse
@@ -147,6 +147,9 @@ def _mapped(options: argparse.Namespace, bench: Bench, lesson: Lesson, before: C
             without = " ".join(f"--without {pad}" for pad in skipped)
             raise Stopped(f"not found: {names} (to leave them out: {without})")
         absent |= set(skipped)
+    chips = {found[touch][0] for touch in TOUCHES if touch in found}
+    if len(chips) > 1:
+        lesson.tell(f"the Touch fields are on {len(chips)} chips: contacts are surest with all of them on one")
     return with_map(before, found, absent)
 
 

@@ -10,10 +10,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from firmware.hal.calibration import Calibration, CalibrationError
-from firmware.hal.learning import IdleScan, PadMap, Survey
+from firmware.hal.learning import SILENT, IdleScan, PadMap, Survey
 from firmware.hal.signatures import Signatures, signature_fields
 from firmware.hal.wiring import FigureMethod
-from firmware.terms import Part, Say, Sound, SoundName, VolcanoError, say
+from firmware.terms import Part, Say, Sound, SoundName, Touch, VolcanoError, say
 from firmware.unit_script import pad_name
 from firmware.workshop import ENTER, POLLS_PER_S
 
@@ -94,7 +94,7 @@ class Lesson:
         self._terminal.write(self._end_drawing())
         faults = scan.faults()
         if lost := [fault for fault in faults if fault.part is Part.CHIP]:
-            raise Stopped(str(lost[0]))
+            raise Stopped(f"{lost[0]}{_way_out(lost, wiring)}")
         return scan.calibration(self.bench.around.date(), before), faults
 
     def _count_down(self) -> None:
@@ -168,7 +168,7 @@ class Lesson:
             if chip.address in heard:
                 self._heard_s[chip.address] = now
             elif now - since_s >= SEARCH_S:
-                why = survey.missing.get(chip.address, "it does not measure")
+                why = survey.missing.get(chip.address, SILENT)
                 silent.append(f"{chip.title}: {why}")
         if silent and now >= self._search_s:
             survey.start()
@@ -192,8 +192,12 @@ class Lesson:
         touch = self._hardware.touch
         touch.adopt(calibration)
         fields = signature_fields(touch.wiring)
+        touches = [pad for chip in touch.wiring.chips for pad in chip.touches]
+        if not fields or not touches:
+            raise Stopped("figures cannot be held on this board: no field or no Touch field is left")
+        other = "Explore" if Touch.EXPLORE in touches else touches[0].title()
         signatures = Signatures(touch.wiring)
-        self.tell(f"Hold each figure that is named on one of {', '.join(fields)}, and touch Explore; three times.")
+        self.tell(f"Hold each figure that is named on one of {', '.join(fields)}, and touch {other}; three times.")
         self.speak(say("calibrate-figure"))
         asked: Figure | None = None
         for now in self._ticks():
@@ -202,7 +206,7 @@ class Lesson:
                 break
             if wanted is not asked:
                 asked = wanted
-                self.tell(f"{wanted}: hold it and touch Explore")
+                self.tell(f"{wanted}: hold it and touch {other}")
                 self._queue.append(self._spoken(say("figure-name", figure=wanted)))
             grip = self._hardware.poll(now)
             self._tell_lost(fault.text for fault in touch.faults() if fault.part is not Part.PAD)
@@ -296,6 +300,15 @@ class Lesson:
         """Whether Enter, or the push button anew, has been pressed in this tick."""
         before, self._button = self._button, self._hardware.button.is_pressed()
         return self._key == ENTER or (self._button and not before)
+
+
+def _way_out(lost: Sequence[Fault], wiring: Wiring) -> str:
+    """How to go on without chips that do not answer; nothing where none does: that is the bus."""
+    if len(lost) == len(wiring.chips):
+        return ""
+    numbers = [fault.name for fault in lost]
+    pads = [pad for chip in wiring.chips if str(chip.number) in numbers for pad in chip.pads]
+    return f" (to go on without: {' '.join(f'--without {pad}' for pad in pads)})"
 
 
 def learns_figures(wiring: Wiring) -> bool:

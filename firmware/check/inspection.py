@@ -307,6 +307,8 @@ class Inspector:
             self.found.calibration = f"made {bench.calibration.made}, {counted(len(bench.calibration.pads), 'pad')}"
             if bench.calibration.absent:
                 self.found.calibration += f", without {', '.join(sorted(bench.calibration.absent))}"
+            if not bench.calibration_file.exists():
+                self.found.calibration += f"; the one before, since there is no {bench.calibration_file.name}"
         self._tell("calibration", self.found.calibration)
 
 

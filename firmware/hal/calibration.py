@@ -274,7 +274,8 @@ def decode(data: bytes, name: str) -> Calibration:
 
 
 def _calibration(root: Table) -> Calibration:
-    root.whole("format", low=FORMAT, high=FORMAT)
+    if (number := root.whole("format")) != FORMAT:
+        raise root.error("format", f"is {number}, of another version; this one knows {FORMAT}: {_AGAIN}")
     root.text("checksum")
     made = root.text("made")
     if not made.isprintable():

@@ -37,6 +37,9 @@ SCAN_READINGS = 100
 MOST_MISSES = 50
 """A chip may miss so many readings in a row, one second: a disturbance, or its start."""
 
+SILENT = "measures nothing: check its 3V3, REXT (75 kOhm), and its pads for shorts to ground"
+"""A chip that answers and has no counts."""
+
 MOVED_PF = 0.5
 MOVED_NOISE = 4.0
 """A pad whose last five readings lie further than this from its first was moved by a hand (one nearby adds 1 pF)."""
@@ -151,7 +154,7 @@ class IdleScan:
     def _miss(self, chip: str, why: str | None) -> None:
         self._misses += 1
         if self._misses >= MOST_MISSES:
-            raise CalibrationError(f"{chip} {'does not measure' if why is None else f'is lost: {why}'}")
+            raise CalibrationError(f"{chip} {SILENT if why is None else f'is lost: {why}'}")
 
     def _check_still(self, pad: str) -> None:
         levels = self._levels[pad]

@@ -127,8 +127,11 @@ def test_a_bus_without_chips_leaves_all_as_it_was(place: Workplace) -> None:
 
 
 def test_a_chip_whose_readings_are_all_zero_is_told_with_what_to_check(place: Workplace) -> None:
-    for electrode in range(12):
-        place.at(0.0, lambda mock, electrode=electrode: mock.chips[0x5B].set_pf(electrode, math.inf))
+    def damage(mock: MockHardware) -> None:
+        for electrode in range(12):
+            mock.chips[0x5B].set_pf(electrode, math.inf)
+
+    place.at(0.0, damage)
     assert calibrate(place) == 1
     assert kept(place) is None
     assert "MPR121 'coast' at 0x5B measures nothing: check its 3V3, REXT (75 kOhm)" in place.screen.lines[-1]

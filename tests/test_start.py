@@ -1,0 +1,69 @@
+"""What `volcano run` imports before its first cue is queued: all else can wait until the greeting is heard."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FIRST_CUE = """
+import os, sys
+from firmware.audio.mixer import MixerPlayer
+def play(self, *cues):
+    print(*sys.modules, flush=True)
+    os._exit(0)
+MixerPlayer.play = play
+from firmware.cli import main
+main(["run", *sys.argv[1:]])
+"""
+
+BUDGET = {
+    *("audio", "audio.mixer", "audio.pack", "audio.player", "audio.sdl", "catalogue", "cli", "config", "console"),
+    *("disk", "game", "game.insel", "game.insel.board", "game.kernel", "game.registry", "hal", "hal.backends"),
+    *("hal.battery", "hal.calibration", "hal.gpio", "hal.ports", "hal.registers", "hal.wiring", "identity", "journal"),
+    *("loop", "service", "speech", "start", "terms", "unit", "unit_batteries", "unit_events", "unit_script"),
+    *("unit_state", "writer"),
+}
+"""All of the firmware that a greeting needs: no pads, no bus, no rules, no page. One more costs each start of each board
+a millisecond or two on a desktop, and ten times that on a small Pi (estimate): can it not be imported later?"""
+
+SUPERFLUOUS = {
+    *("numpy", "pkg_resources", "pygame.display", "pygame.font", "pygame.sprite", "smbus2", "adafruit_mpr121"),
+    *("starlette", "uvicorn", "asyncio", "socket", "fluent"),
+}
+"""Of others: what no greeting needs, and what only the page or a sensor does."""
+
+
+def imported_before_the_greeting(folder: Path, *options: str) -> set[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", FIRST_CUE, *options, "--state-dir", str(folder)],
+        env={
+            **os.environ,
+            "PYTHONPATH": str(Path(__file__).parent.parent),
+            "SDL_AUDIODRIVER": "dummy",
+            "XDG_CONFIG_HOME": str(folder),
+            "STATE_DIRECTORY": str(folder),
+        },
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return set(done.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("options", "more"),
+    [
+        ([], set()),  # where there are no pins, gpiozero is not looked for either
+        (["--mock"], {"hal.emulated_pins"}),
+        (["--mock", "--page"], {"hal.emulated_pins"}),
+    ],
+)
+def test_the_greeting_waits_for_no_other_module(tmp_path: Path, options: list[str], more: set[str]) -> None:
+    modules = imported_before_the_greeting(tmp_path, *options)
+    ours = {name.removeprefix("firmware.") for name in modules if name.startswith("firmware.")}
+    assert ours == BUDGET | more
+    assert modules & SUPERFLUOUS == set()

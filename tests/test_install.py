@@ -5,6 +5,7 @@ from __future__ import annotations
 import configparser
 import hashlib
 import os
+import re
 import stat
 import subprocess
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ UNIT = ROOT / "systemd/volcano.service"
 PAGE = ROOT / "systemd/volcano.service.d/page.conf"
 SUITES = os.environ.get("VOLCANO_SUITES", "trixie").split()
 """Raspberry Pi OS is built from the newest; VOLCANO_SUITES="bookworm trixie" proves both."""
+PAGE_DROP_IN = "/etc/systemd/system/volcano.service.d/page.conf"
 KEPT = ("/etc/volcano.toml", "/var/lib/volcano")
 
 
@@ -54,6 +56,45 @@ def test_a_wrong_option_is_named(options: list[str], status: int, words: str) ->
     done = install(*options)
     assert done.returncode == status
     assert words in done.stderr
+
+
+def shell(words: str, **more: str) -> str:
+    """What the functions of tools/install say, its names being as short as can be."""
+    text = INSTALL.read_text(encoding="utf-8")
+    names = "\n".join(line for line in text.splitlines() if line.startswith(("begin=", "end=")))
+    functions = "".join(re.findall(r"^\w+\(\) \{\n.*?^\}\n", text, re.MULTILINE | re.DOTALL))
+    done = subprocess.run(
+        ["sh", "-euc", f"{names}\n{functions}\n{words}"], capture_output=True, check=True, env={**os.environ, **more}
+    )
+    return done.stdout.decode()
+
+
+OURS = "# volcano: begin (tools/install writes what is between)\n[all]\ndtparam=audio=off\n# volcano: end\n"
+
+
+@pytest.mark.parametrize(
+    ("there", "without"),
+    [
+        (f"one\n{OURS}two\n", "one\ntwo\n"),
+        (f"one\n{OURS}".replace("\n", "\r\n"), "one\r\n"),
+        (f"{OURS}two\n{OURS}", "two\n"),
+        (f"{OURS}two\n".replace("# volcano: end\n", ""), "[all]\ndtparam=audio=off\ntwo\n"),
+        (f"{OURS}two\n".replace("# volcano: end\n", "") + OURS, "[all]\ndtparam=audio=off\ntwo\n"),
+        ("# volcano: end\nno end\n", "# volcano: end\nno end\n"),
+    ],
+)
+def test_of_config_txt_nothing_is_taken_away_but_our_block(tmp_path: Path, there: str, without: str) -> None:
+    """Editors end its lines as on Windows, and owners delete what they do not know."""
+    file = tmp_path / "config.txt"
+    file.write_bytes(there.encode())
+    assert shell(f"without_block {file}") == without
+
+
+def test_the_installer_overwrites_no_name_of_the_script_that_it_reads() -> None:
+    def assigned(path: Path, indent: str) -> set[str]:
+        return set(re.findall(rf"^{indent}(\w+)=", path.read_text(encoding="utf-8"), re.MULTILINE))
+
+    assert assigned(ROOT / "tools/appliance/convert.sh", "") & assigned(INSTALL, r"\s*") == set()
 
 
 # --- the units
@@ -207,6 +248,24 @@ def test_a_card_is_installed_upgraded_and_cleared(tmp_path: Path, suite: str) ->
     copied = card.path("/var/lib/volcano/sounds/effects/manifest.json")
     assert copied.read_text(encoding="utf-8") == "{}"
     assert card.do("stat", "-c", "%U", "/var/lib/volcano/sounds/effects/manifest.json").strip() == "volcano"
+
+    # What was chosen stays so until something else is chosen.
+    card.install("--audio", "headphones", "--page")
+    card.install()
+    assert "dtparam=audio=on" in card.boot_config.read_text(encoding="utf-8")[len(CONFIG_TXT) :]
+    assert card.path(PAGE_DROP_IN).exists()
+    card.install("--no-page")
+    assert not card.path(PAGE_DROP_IN).exists()
+    assert 'under [sound]: card = "MAX98357A"' in card.install("--audio", "max98357a"), "the owner's file is kept"
+
+    # Cut off: what half stands goes away, at once or the next time.
+    whole = card.path("/opt/volcano/venv").readlink()
+    card.path("/opt/volcano/environments/20200101-000000-1").mkdir()
+    (card.path(whole) / "installed.txt").write_text("of an older version\n", encoding="utf-8")
+    with pytest.raises(AssertionError, match="failed: "):
+        card.do("env", "PIP_FIND_LINKS=/nowhere", "/mnt/tools/install", "--no-sounds")
+    assert [path.name for path in card.path("/opt/volcano/environments").iterdir()] == [whole.name]
+    card.install()
 
     # Taken away: all but what is the owner's, then that too.
     said = card.do("/mnt/tools/install", "--uninstall")

@@ -427,7 +427,7 @@ STUBS = {
     "sleep": 'echo "$1" >>"$0.n"',
     "date": 'n=$(cat "$0.n" 2>/dev/null || echo 0); echo $((n + 1)) >"$0.n"; echo $((n * 86400))',
 }
-"""The service is ready the sixth time that somebody asks; nobody waits; each time that the date is asked is a day later."""
+"""The service is ready when somebody asks the sixth time; nobody waits; each look at the date is a day later."""
 
 
 def test_a_time_of_day_that_jumps_undoes_no_update(tmp_path: Path) -> None:

@@ -274,7 +274,7 @@ def test_touch_fields_on_more_chips_than_one_play_too_and_the_better_way_is_told
     Owner(place)
     assert calibrate(place, "--map") == 0
     assert learnt(place).places == places(soldered)
-    assert "the Touch fields are on 2 chips: contacts are surest with all of them on one" in place.screen.lines
+    assert "the Touch fields are on 2 chips: contacts are surest with all on one" in place.screen.lines
     later = Workplace(tmp_path, soldered=soldered)
     later.at(9.0, lambda mock: mock.hands.place(Figure.GREEN, "beach-s"))
     later.at(10.0, lambda mock: mock.hands.grip(Figure.GREEN))

@@ -85,6 +85,8 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
     "starlette": ("page.server",),
     "uvicorn": ("page.server",),
     "asyncio": ("page.server",),
+    "concurrent": ("audio.build", "balance.workers"),
+    "multiprocessing": ("balance.workers",),
     "time": ("loop", "start", "cli"),
     "random": (),
     "secrets": (),

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from firmware.check.command import add_bench_command
-from firmware.terms import TOUCHES, VolcanoError, say
+from firmware.terms import TOUCHES, VolcanoError, counted, say
 
 if TYPE_CHECKING:
     import argparse
@@ -149,7 +149,7 @@ def _mapped(options: argparse.Namespace, bench: Bench, lesson: Lesson, before: C
         absent |= set(skipped)
     chips = {found[touch][0] for touch in TOUCHES if touch in found}
     if len(chips) > 1:
-        lesson.tell(f"the Touch fields are on {len(chips)} chips: contacts are surest with all of them on one")
+        lesson.tell(f"the Touch fields are on {counted(len(chips), 'chip')}: contacts are surest with all on one")
     return with_map(before, found, absent)
 
 

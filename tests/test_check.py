@@ -32,6 +32,7 @@ from firmware.hal.calibration import FILE_NAME, Calibration, save_calibration
 from firmware.hal.emulated_bus import Disturbance
 from firmware.hal.emulated_pins import PinsInMemory
 from firmware.hal.ports import PinError
+from firmware.hal.trace import read_trace
 from firmware.terms import FIGURES, UNKNOWN, Fault, Figure, Part, Symbol, Touch, VolcanoError
 from firmware.workshop import ask
 
@@ -777,6 +778,15 @@ def test_what_is_recorded_can_be_replayed(place: Workplace) -> None:
     assert re.search(r"white \d+ %.*; beach-s, explore", other.screen.text)
     assert other.screen.lines[-1].startswith("1 contact in ")
     assert other.mock is None
+
+
+def test_a_trace_knows_the_feet_as_they_were_measured(place: Workplace) -> None:
+    """Else its replay would take one figure for another."""
+    file = place.folder / "trace.jsonl"
+    feet = dict(zip(FIGURES, (2.0, 4.0, 8.0, 16.0), strict=True))
+    save_calibration(place.folder / FILE_NAME, Calibration("2026-05-01T10:00", figures=feet))
+    assert check(place, f"--mock --trace {file}") == 0
+    assert read_trace(file).capacitor_pf == feet
 
 
 def test_a_replay_as_json(place: Workplace) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -131,6 +132,7 @@ def _watch(seconds: float | None, bench: Bench, inspector: Inspector) -> None:
 
 @contextlib.contextmanager
 def _tracing(options: argparse.Namespace, bench: Bench) -> Iterator[None]:
+    from firmware.hal.coded import feet_pf  # noqa: PLC0415
     from firmware.hal.trace import TraceRecorder  # noqa: PLC0415
 
     if not options.trace:
@@ -146,7 +148,7 @@ def _tracing(options: argparse.Namespace, bench: Bench) -> Iterator[None]:
     try:
         recorder = TraceRecorder(
             bench.hardware.bus,
-            bench.wired,
+            replace(bench.wired, capacitor_pf=feet_pf(bench.wired, bench.calibration)),
             write,
             source="emulated" if bench.mock else "board",
             about=f"volcano check, {bench.around.date()}",

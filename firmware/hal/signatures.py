@@ -99,7 +99,8 @@ class Signatures:
                 )
             if feet[larger] < SMALLEST_STEP * feet[smaller]:
                 raise CalibrationError(
-                    f"{measured}: too near to be told apart, the factor must be {SMALLEST_STEP}: check their capacitors"
+                    f"{measured}: too near to be told apart, the factor must be {SMALLEST_STEP}: "
+                    "was one figure held for both? Else check their capacitors"
                 )
         return feet
 

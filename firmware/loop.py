@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from firmware.console import output_row
 from firmware.game.kernel import Record, unfinished
+from firmware.hal.ports import POLLS_PER_S
 from firmware.terms import Fault, Part, Press, Say, Sound, Stop, Symbols
 from firmware.unit import Unit
 from firmware.unit_events import Settings
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from firmware.hal.ports import Battery, PushButton, SymbolLights
     from firmware.terms import Grip, Texts
 
-POLLS_PER_S = 50
-"""Ten milliseconds on average are added to a touch; the chips need 20 to 50."""
 DEBOUNCE_S = 0.03
 LONG_PRESS_S = 3.0
 STUCK_PRESS_S = 30.0
@@ -308,9 +307,9 @@ class Loop:
             if first:
                 first = False
                 self._supervisor.ready()
-                self._title.load()  # while the greeting is heard
                 if after_first_poll is not None:
                     after_first_poll()
+                self._title.load()  # while the greeting is heard
             self._supervisor.served(self._clock())
             due = max(due + period, self._clock())
             self._sleep(max(0.0, due - self._clock()))

@@ -122,9 +122,9 @@ class Setting:
 
     def mixer(self) -> MixerPlayer:
         """Heard on this machine's sound card."""
-        from firmware.audio.mixer import MixerPlayer  # noqa: PLC0415
+        from firmware.audio.mixer import open_mixer  # noqa: PLC0415
 
-        return MixerPlayer(self.pack, self.clock, card=self.configuration.card, buffer=self.configuration.buffer)
+        return open_mixer(self.configuration, self.pack, self.clock)
 
 
 def play(options: argparse.Namespace) -> int:
@@ -199,7 +199,7 @@ def _page_server(app: Starlette, port: int | None) -> PageServer:
 
 def run(options: argparse.Namespace) -> int:
     """Run the board, or an emulated one that nobody touches; the exit status."""
-    gc.disable()  # nothing that is made before the greeting is garbage: a tenth of the time
+    gc.disable()  # what is made before the greeting stays: looking for garbage among it takes a twentieth of the time
     from firmware.hal.backends import mock_hardware, real_hardware  # noqa: PLC0415
     from firmware.service import Notifier, open_with_card  # noqa: PLC0415
 
@@ -221,14 +221,16 @@ def run(options: argparse.Namespace) -> int:
     page = _service_page(options, setting, loop, told) if options.page else None
 
     def after_first_poll() -> None:
-        gc.freeze()  # nor will it ever be
-        gc.enable()
-        setting.pack.load()
-        if page is not None:
-            page.open()
         if options.once:
             print("polled once", flush=True)
             loop.stop()
+            return
+        setting.title.load()  # while the greeting is heard, and before the page needs the processor, too
+        setting.pack.load()
+        gc.freeze()  # nor will it ever be
+        gc.enable()
+        if page is not None:
+            page.open()
 
     loop.run(after_first_poll)
     if page is not None:

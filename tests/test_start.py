@@ -27,8 +27,8 @@ BUDGET = {
     *("loop", "service", "speech", "start", "terms", "unit", "unit_batteries", "unit_events", "unit_script"),
     *("unit_state", "writer"),
 }
-"""All of the firmware that a greeting needs: no pads, no bus, no rules, no page. One more costs each start of each board
-a millisecond or two on a desktop, and ten times that on a small Pi (estimate): can it not be imported later?"""
+"""All of the firmware that a greeting needs: no pads, no bus, no rules, no page. One more costs every start a
+millisecond or two on a desktop, and ten times that on a small Pi (estimate): can it not be imported later?"""
 
 SUPERFLUOUS = {
     *("numpy", "pkg_resources", "pygame.display", "pygame.font", "pygame.sprite", "smbus2", "adafruit_mpr121"),

@@ -24,6 +24,7 @@ from firmware.config import Configuration, load_configuration, state_folder
 from firmware.game.registry import load_title
 from firmware.hal.backends import Hardware, mock_hardware, real_hardware
 from firmware.hal.calibration import FILE_NAME, Calibration, save_calibration, usable_calibration
+from firmware.hal.ports import POLLS_PER_S
 from firmware.hal.wiring import Wiring, load_wiring
 from firmware.terms import VolcanoError
 
@@ -38,9 +39,6 @@ if TYPE_CHECKING:
     from firmware.terms import Grip
 
 OpenBoard = Callable[[Wiring, Callable[[], float], Calibration | None], Hardware]
-
-POLLS_PER_S = 50
-"""As in a game."""
 
 SERVICE = "volcano.service"
 SERVICE_STATE = Path("/var/lib/volcano")
@@ -229,9 +227,9 @@ def process_surroundings(
     """This machine and this terminal, with sounds from wherever they were built."""
 
     def open_player(configuration: Configuration, pack: Pack) -> Player:
-        from firmware.audio.mixer import MixerPlayer  # noqa: PLC0415 - pygame only where something is heard
+        from firmware.audio.mixer import open_mixer  # noqa: PLC0415 - pygame only where something is heard
 
-        return MixerPlayer(pack, clock, card=configuration.card, buffer=configuration.buffer)
+        return open_mixer(configuration, pack, clock)
 
     return Surroundings(
         load=load,

@@ -24,8 +24,9 @@ from firmware.audio.mixer import MixerPlayer
 from firmware.audio.pack import load_pack
 from firmware.game.kernel import Played, replay
 from firmware.hal.emulated_bus import Disturbance
+from firmware.hal.ports import POLLS_PER_S
 from firmware.journal import Store
-from firmware.loop import POLLS_PER_S, STUCK_BUTTON, STUCK_PRESS_S
+from firmware.loop import STUCK_BUTTON, STUCK_PRESS_S
 from firmware.service import open_with_card
 from firmware.terms import Fault, Figure, Part, Touch
 

@@ -25,9 +25,10 @@ from firmware.audio.sdl import RATE_HZ
 from firmware.catalogue import sounds_folder
 from firmware.game.insel.script import PAIR_PAUSE_MS
 from firmware.hal.backends import mock_hardware
+from firmware.hal.ports import POLLS_PER_S
 from firmware.hal.wiring import load_wiring
 from firmware.journal import Store
-from firmware.loop import POLLS_PER_S, Loop
+from firmware.loop import Loop
 from firmware.terms import Args, Figure, Say, Sound, SoundName, Touch
 from firmware.unit_events import Settings
 

@@ -13,9 +13,10 @@ from firmware.audio.player import SilentPlayer
 from firmware.game.kernel import Ended, Played
 from firmware.hal.backends import mock_hardware
 from firmware.hal.emulated_bus import Disturbance
+from firmware.hal.ports import POLLS_PER_S
 from firmware.hal.wiring import load_wiring
 from firmware.journal import Store, read_journal
-from firmware.loop import DEBOUNCE_S, LONG_PRESS_S, POLLS_PER_S, STUCK_BUTTON, STUCK_PRESS_S, ButtonWatch, Loop
+from firmware.loop import DEBOUNCE_S, LONG_PRESS_S, STUCK_BUTTON, STUCK_PRESS_S, ButtonWatch, Loop
 from firmware.terms import SYMBOLS, Contact, Figure, Press, Say, Sound, Touch, nominal_ms
 from firmware.unit_events import Settings
 from firmware.unit_state import Mode

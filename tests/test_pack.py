@@ -379,6 +379,7 @@ def test_check_finds_what_is_missing_damaged_or_too_loud(
 def test_play_is_heard_to_its_end(
     bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     monkeypatch.setenv("SDL_AUDIODRIVER", "disk")
     monkeypatch.setenv("SDL_DISKAUDIOFILE", str(tmp_path / "heard.raw"))
     monkeypatch.setenv("SDL_DISKAUDIODELAY", "1")
@@ -389,6 +390,16 @@ def test_play_is_heard_to_its_end(
     heard = np.frombuffer((tmp_path / "heard.raw").read_bytes(), dtype="<i2")
     loud = np.flatnonzero(heard)
     assert (loud[-1] - loud[0]) / 48_000 == pytest.approx(0.340 + 0.010 + 0.400, abs=0.02)
+
+
+def test_play_is_heard_on_the_owners_card(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    (tmp_path / "volcano.toml").write_text('[sound]\ncard = "Nowhere"\n', encoding="utf-8")
+    bench.run("build")
+    assert bench.run("play", "point") == 1
+    assert "there is no sound card Nowhere" in caplog.text
 
 
 def test_play_names_what_is_not_there(bench: Bench) -> None:

@@ -15,9 +15,10 @@ from firmware.config import Configuration
 from firmware.game.insel.board import OWN_BOARD
 from firmware.hal.backends import mock_hardware
 from firmware.hal.emulated_bus import Disturbance
+from firmware.hal.ports import POLLS_PER_S
 from firmware.hal.wiring import OWN_WIRING, load_wiring
 from firmware.journal import Store
-from firmware.loop import POLLS_PER_S, Loop
+from firmware.loop import Loop
 from firmware.service import BOOTING_S, CARD_WAIT_S, FEEDS, Notifier, forgiving_configuration, open_with_card
 from firmware.terms import Fault, Part, Sound, SoundName
 

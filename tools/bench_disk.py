@@ -16,8 +16,9 @@ from firmware.game.insel.balance import Contest, new_game
 from firmware.game.insel.material import load_material
 from firmware.game.insel.rules import InselRules
 from firmware.game.kernel import Begun, Ended, Played
+from firmware.hal.ports import POLLS_PER_S
 from firmware.journal import Store, encode
-from firmware.loop import DISK_GRACE_S, POLLS_PER_S
+from firmware.loop import DISK_GRACE_S
 from firmware.terms import SOUND_MS
 from firmware.writer import Writer
 

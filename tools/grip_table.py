@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 from firmware.game.insel.prior import AGAIN, EXPECTED, SKIPPED
 from firmware.hal.backends import mock_hardware
 from firmware.hal.physics import SAG_S, SAG_VOLTS, USUAL
+from firmware.hal.ports import POLLS_PER_S
 from firmware.hal.wiring import FigureMethod, Rail, Wiring, load_wiring
 from firmware.identity import identify
-from firmware.loop import POLLS_PER_S
 from firmware.terms import FIGURES, TOUCHES, UNKNOWN, Contact, Figure, Grip, Likelihood
 
 if TYPE_CHECKING:

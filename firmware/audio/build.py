@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from firmware.audio import characters, cries, effects, engines, mastering, synthesis
 from firmware.audio.pack import EFFECTS, Entry, Manifest, PackError, read_manifest, write_manifest
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from firmware.audio.characters import Cast
     from firmware.audio.engines import Engine
     from firmware.audio.mastering import Signal
+    from firmware.audio.pack import Lines
 
     Progress = Callable[[int, int], None]
     """Clips done, clips to do."""
@@ -40,16 +41,6 @@ SPARE_BYTES = 8 << 20
 
 class BuildError(VolcanoError, RuntimeError):
     """A pack cannot be built; the text says which line, voice or folder is to blame."""
-
-
-class Lines(Protocol):
-    """A catalogue as the build sees it."""
-
-    def clips(self) -> Iterator[tuple[str, Args, int, str]]:
-        """Line, arguments, variant and text of every clip."""
-
-    def voice(self, line: str, args: Args) -> str:
-        """The character who says it."""
 
 
 @dataclass(frozen=True, slots=True)

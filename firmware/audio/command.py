@@ -8,15 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from firmware.audio.pack import EFFECTS, PackError, load_pack, packs_folder, read_manifest
+from firmware.audio.pack import EFFECTS, SOUNDS, PackError, load_pack, packs_folder, read_manifest, said
+from firmware.config import load_configuration
 from firmware.terms import Say, Sound, SoundName, VolcanoError, counted
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterator, Sequence
 
-    from firmware.audio.build import Built, Lines
-    from firmware.audio.pack import Entry
+    from firmware.audio.build import Built
+    from firmware.audio.pack import Entry, Lines
 
 LOUDNESS_LUFS = -18.0
 LOUDNESS_TOLERANCE_LU = 0.5
@@ -109,11 +110,9 @@ def _report(what: str, around: Surroundings, build: Callable[[Callable[[int, int
 
 
 def _check(options: argparse.Namespace, around: Surroundings) -> int:
-    faults = [*_faults(options.folder, EFFECTS, {("", name): name for name in SoundName})]
+    faults = [*_faults(options.folder, EFFECTS, SOUNDS)]
     for language in _languages(options, around):
-        lines = around.load(language)
-        wanted = {(lines.voice(line, args), text): line for line, args, _, text in lines.clips()}
-        faults += _faults(options.folder, language, wanted)
+        faults += _faults(options.folder, language, said(around.load(language)))
     for fault in faults:
         print(fault)
     if not faults:
@@ -121,18 +120,17 @@ def _check(options: argparse.Namespace, around: Surroundings) -> int:
     return 1 if faults else 0
 
 
-def _faults(packs: Path, name: str, wanted: dict[tuple[str, str], str]) -> Iterator[str]:
-    """One line per fault of one pack; `wanted` is (voice, text) to line, for effects ("", name)."""
+def _faults(packs: Path, name: str, wanted: Sequence[Say | Sound]) -> Iterator[str]:
+    """One line per fault of one pack, that has to hold `wanted`."""
     try:
-        entries = read_manifest(packs / name).clips
+        manifest = read_manifest(packs / name)
     except PackError as error:
         yield str(error)
         return
-    there = {(entry.voice, entry.text or entry.line) for entry in entries}
-    for (voice, text), line in wanted.items():
-        if (voice, text) not in there:
-            yield f"{name}: {line}: no clip says {text!r}; build it: volcano sounds build"
-    for entry in entries:
+    for cue in manifest.pack(packs / name).lacks(wanted):
+        line, text = (cue.name, str(cue.name)) if isinstance(cue, Sound) else (cue.line, cue.text)
+        yield f"{name}: {line}: no clip says {text!r}; build it: volcano sounds build"
+    for entry in manifest.clips:
         path = packs / name / entry.file
         try:
             whole = hashlib.sha256(path.read_bytes()).hexdigest() == entry.sha256
@@ -167,7 +165,7 @@ def _entries(options: argparse.Namespace, around: Surroundings) -> Iterator[tupl
 
 
 def _play(options: argparse.Namespace, around: Surroundings) -> int:
-    from firmware.audio.mixer import MixerPlayer  # noqa: PLC0415 - pygame
+    from firmware.audio.mixer import open_mixer  # noqa: PLC0415 - pygame
 
     cues: list[Say | Sound] = []
     for name in options.names:
@@ -175,7 +173,7 @@ def _play(options: argparse.Namespace, around: Surroundings) -> int:
         if not found:
             raise VolcanoError(f"there is no clip {name!r}; volcano sounds list shows what there is")
         cues += [_cue(entry) for entry in found]
-    player = MixerPlayer(load_pack(options.folder), around.clock)
+    player = open_mixer(load_configuration(), load_pack(options.folder), around.clock)
     try:
         if not player.is_open:
             return 1

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import pygame
 
     from firmware.audio.player import Audible, Clips
+    from firmware.config import Configuration
     from firmware.terms import Cue
 
 STEP_DB = 6.0
@@ -322,3 +323,8 @@ class _Opening:
             self.mixer = SdlMixer(self._card, self._buffer)
         except SoundError as error:
             self.problem = error
+
+
+def open_mixer(configuration: Configuration, clips: Clips, clock: Callable[[], float]) -> MixerPlayer:
+    """The clips on the sound card that the owner has named."""
+    return MixerPlayer(clips, clock, card=configuration.card, buffer=configuration.buffer)

@@ -13,18 +13,21 @@ import os
 from collections import deque
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from firmware.terms import Say, Sound, VolcanoError, nominal_ms
+from firmware.terms import Say, Sound, SoundName, VolcanoError, nominal_ms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from firmware.terms import Args
 
 FORMAT = 1
 MANIFEST = "manifest.json"
 EFFECTS = "effects"
 
 T = TypeVar("T")
+C = TypeVar("C", bound="Say | Sound")
 
 Place = tuple[Path, str, int]
 """A clip's folder, its file in there, its milliseconds."""
@@ -72,6 +75,33 @@ class Manifest:
 
     engine: str
     clips: tuple[Entry, ...]
+
+    def pack(self, folder: Path) -> Pack:
+        """These clips alone; they lie in `folder`."""
+        places = {(each.voice, each.text or each.line): (folder, each.file, each.duration_ms) for each in self.clips}
+        return Pack(places)
+
+
+class Lines(Protocol):
+    """A catalogue as a pack sees it."""
+
+    def clips(self) -> Iterator[tuple[str, Args, int, str]]:
+        """Line, arguments, variant and text of every clip."""
+
+    def voice(self, line: str, args: Args) -> str:
+        """The character who says it."""
+
+
+SOUNDS = tuple(map(Sound, SoundName))
+"""What the effects have to hold."""
+
+
+def said(lines: Lines) -> list[Say]:
+    """What a language's pack has to hold: every text of every voice once."""
+    cues = [
+        Say(line, args).spoken(text, variant, lines.voice(line, args)) for line, args, variant, text in lines.clips()
+    ]
+    return list({(cue.voice, cue.text): cue for cue in cues}.values())
 
 
 def packs_folder() -> Path:
@@ -144,6 +174,10 @@ class Pack:
             self._read_next()
         place = self._places.get(key)
         return None if place is None else _clip(*place)
+
+    def lacks(self, cues: Iterable[C]) -> list[C]:
+        """Those of `cues` for which there is no clip."""
+        return [cue for cue in cues if self.find(cue) is None]
 
     def duration_ms(self, cue: Say | Sound) -> int:
         """How long a cue lasts: its clip, or its nominal time if there is none."""

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 
 from firmware.hal.calibration import Calibration, CalibrationError
 from firmware.hal.learning import SILENT, IdleScan, PadMap, Survey
+from firmware.hal.ports import POLLS_PER_S
 from firmware.hal.signatures import Signatures, signature_fields
 from firmware.hal.wiring import FigureMethod
 from firmware.terms import Part, Say, Sound, SoundName, Touch, VolcanoError, say
 from firmware.unit_script import pad_name
-from firmware.workshop import ENTER, POLLS_PER_S
+from firmware.workshop import ENTER
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from firmware.audio.pack import SOUNDS, said
 from firmware.check.gauge import Gauge
 from firmware.hal.wiring import FigureMethod
-from firmware.terms import SYMBOLS, Part, Say, Sound, SoundName, Symbols, counted
+from firmware.terms import SYMBOLS, Part, Sound, SoundName, Symbols, counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -234,15 +235,9 @@ class Inspector:
 
     def _clips(self, pack: Pack) -> None:
         language = self.bench.configuration.language
-        lines = self.bench.around.load(language)
-        wanted = [
-            Say(line, args).spoken(text, variant, lines.voice(line, args))
-            for line, args, variant, text in lines.clips()
-        ]
-        found = self.found
-        found.clips = len(wanted)
-        found.clips_missing = sum(pack.find(cue) is None for cue in wanted)
-        effects = sum(pack.find(Sound(name)) is None for name in SoundName)
+        wanted, found = said(self.bench.around.load(language)), self.found
+        found.clips, found.clips_missing = len(wanted), len(pack.lacks(wanted))
+        effects = len(pack.lacks(SOUNDS))
         if found.clips_missing or effects:
             clips = f"{found.clips_missing} of {found.clips} {LANGUAGES[language]} clips"
             missing = f"{clips} and {counted(effects, 'sound')}"

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from firmware.terms import Fault, Figure, Grip, Likelihood, Symbols
 
 
+POLLS_PER_S = 50
+"""How often the hardware is polled: ten milliseconds on average are added to a touch; the chips need 20 to 50."""
+
+
 class HardwareError(VolcanoError, OSError):
     """A part does not answer; the text names chip, pad or pin and what to check."""
 
@@ -35,7 +39,7 @@ class TouchBoard(Protocol):
     """The board's pads: 23 fields and 6 Touch fields on up to four MPR121."""
 
     def poll(self, now: float) -> Grip | None:
-        """Called 50 times a second; a `Grip` once per contact, when it has settled. `now` in seconds, monotonic."""
+        """Called `POLLS_PER_S` times a second; a `Grip` once per contact, when it has settled. `now` in seconds, monotonic."""
 
     def faults(self) -> Sequence[Fault]:
         """What does not work now, empty if all is well."""

@@ -382,6 +382,23 @@ def test_a_chip_that_falls_silent_in_the_map_is_told_and_looked_for(tmp_path: Pa
     assert learnt(place).places == places(soldered)
 
 
+@pytest.mark.parametrize("line", ["", "--map"])
+@pytest.mark.parametrize("arbitrates", [True, False], ids=["a master that notices", "one that reads zeros (a Pi to 4)"])
+def test_a_bus_that_a_chip_holds_is_freed_in_a_lesson_as_in_a_game(
+    place: Workplace, line: str, *, arbitrates: bool
+) -> None:
+    def hold(mock: MockHardware) -> None:
+        mock.emulated_bus.arbitrates = arbitrates
+        mock.emulated_bus.inject(Disturbance.STUCK_SDA, bits=5)
+
+    Owner(place)
+    place.at(0.0, hold)
+    place.at(6.0, hold)
+    assert calibrate(place, line) == 0
+    assert "noticed: the emulated I2C bus was stuck: SDA was held low" in place.screen.text
+    assert len(learnt(place).pads) == len(PADS)
+
+
 def test_ctrl_c_says_what_was_written(tmp_path: Path) -> None:
     def interrupt(_: object) -> None:
         raise KeyboardInterrupt

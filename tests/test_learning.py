@@ -33,7 +33,7 @@ class Bench:
         self.now = 0.0
         self.mock: MockHardware = mock_hardware(WIRING, lambda: self.now, noise_counts=noise_counts, seed=seed)
         self.hands = self.mock.hands
-        self.survey = Survey(self.mock.bus)
+        self.survey = Survey(self.mock.bus, self.mock.hardware.reopen_bus)
 
     def scan(self, seconds: float = 3.0) -> IdleScan:
         scan = IdleScan(self.survey, WIRING)
@@ -150,6 +150,31 @@ def test_a_missing_chip_is_named_and_the_rest_is_learnt() -> None:
     assert (fault.part, fault.name) == (Part.CHIP, "2")
     assert "MPR121 'coast' at 0x5B: nothing answers at 0x5B" in fault.text
     assert sorted(scan.calibration("now").chips) == [0x5A, 0x5C]
+
+
+@pytest.mark.parametrize("arbitrates", [True, False], ids=["a master that notices", "one that reads zeros (a Pi to 4)"])
+@pytest.mark.parametrize("when", ["before", "meanwhile"])
+def test_a_chip_that_holds_sda_is_clocked_free_as_in_a_game(when: str, *, arbitrates: bool) -> None:
+    bench = Bench()
+    bus = bench.mock.emulated_bus
+    bus.arbitrates = arbitrates
+    if when == "before":
+        bus.inject(Disturbance.STUCK_SDA, bits=5)
+        scan = bench.scan()
+    else:
+        scan = bench.scan(1.0)
+        bus.inject(Disturbance.STUCK_SDA, bits=5)
+        bench.go_on(scan)
+    assert scan.done
+    assert scan.faults() == []
+
+
+def test_a_short_circuit_of_the_bus_ends_the_scan_with_what_to_do() -> None:
+    bench = Bench()
+    scan = bench.scan(0.5)
+    bench.mock.emulated_bus.inject(Disturbance.SHORTED_SDA)
+    with pytest.raises(CalibrationError, match=r"is stuck: SDA is held low.*check SDA and SCL for short circuits"):
+        bench.go_on(scan)
 
 
 def test_a_disturbance_only_delays_but_a_chip_that_falls_silent_ends_the_scan() -> None:

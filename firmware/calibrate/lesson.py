@@ -67,6 +67,9 @@ class Lesson:
         """Say no more."""
         self._player.close()
 
+    def _survey(self) -> Survey:
+        return Survey(self._hardware.bus, self._hardware.reopen_bus)
+
     # --- the empty board
 
     def scan(self, wiring: Wiring, before: Calibration) -> tuple[Calibration, list[Fault]]:
@@ -76,7 +79,7 @@ class Lesson:
             Stopped: something moved again and again, or a chip does not answer.
         """
         self.tell("Take all figures off the board, and your hands away.", say("calibrate-clear"))
-        survey = Survey(self._hardware.bus)
+        survey = self._survey()
         for attempt in range(1, SCANS + 1):
             self._count_down()
             scan = IdleScan(survey, wiring)
@@ -121,7 +124,7 @@ class Lesson:
 
         `known` are the places of pads that are not asked for.
         """
-        survey, pads = Survey(self._hardware.bus), PadMap()
+        survey, pads = self._survey(), PadMap()
         pads.places.update(known)
         self.tell("Touch each pad that is named, with a finger. Enter or the push button skips it, q ends.")
         later = list(wanted)

@@ -66,6 +66,10 @@ class Hardware:
         """What the chips are on: for those who look at them beside the game, as a check does."""
         return self._opened[0]
 
+    def reopen_bus(self) -> None:
+        """The first remedy for a bus that hangs: open it anew, and free an SDA that a chip holds. Never raises."""
+        self._opened[1]()
+
     @cached_property
     def touch(self) -> Mpr121Board:
         """The pads."""

@@ -22,7 +22,7 @@ from firmware.hal.wiring import HIGHEST_ADDRESS, LOWEST_ADDRESS
 from firmware.terms import Fault, Part
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from firmware.hal.bus import Bus
     from firmware.hal.calibration import Place
@@ -57,10 +57,17 @@ class Survey:
     """All chips on the bus, wired or not, with all twelve electrodes, read raw.
 
     While it is used, nobody else may poll the chips; afterwards the board must be opened anew (`Mpr121Board.adopt`).
+
+    Args:
+        bus: that the chips are on.
+        reopen_bus: called before every start, and when a chip falls silent: the first remedy for a bus that hangs.
     """
 
-    def __init__(self, bus: Bus) -> None:
+    def __init__(self, bus: Bus, reopen_bus: Callable[[], None] = lambda: None) -> None:
         self._bus = bus
+        self._reopen_bus = reopen_bus
+        self._heard: frozenset[int] = frozenset()
+        """The chips that had a reading at the last look."""
         self.chips: dict[int, Mpr121] = {}
         """Those that answer, by address."""
         self.missing: dict[int, str] = {}
@@ -71,6 +78,8 @@ class Survey:
 
     def start(self) -> None:
         """Find the chips, and let each configure itself for what is on its pads now."""
+        self._reopen_bus()
+        self._heard = frozenset()
         self.chips.clear()
         self.missing.clear()
         for address in range(LOWEST_ADDRESS, HIGHEST_ADDRESS + 1):
@@ -101,6 +110,9 @@ class Survey:
                 if snapshot.out_of_range >> electrode & 1 or not config.lsl <= counts >> 2 <= config.usl:
                     beyond.add((address, electrode))
         self.out_of_range = frozenset(beyond)
+        before, self._heard = self._heard, frozenset(address for address, _ in levels)
+        if before - self._heard:
+            self._reopen_bus()
         return levels
 
 

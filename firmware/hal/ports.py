@@ -39,7 +39,7 @@ class TouchBoard(Protocol):
     """The board's pads: 23 fields and 6 Touch fields on up to four MPR121."""
 
     def poll(self, now: float) -> Grip | None:
-        """Called `POLLS_PER_S` times a second; a `Grip` once per contact, when it has settled. `now` in seconds, monotonic."""
+        """Called `POLLS_PER_S` times a second; a `Grip` once per contact, when settled. `now` in seconds, monotonic."""
 
     def faults(self) -> Sequence[Fault]:
         """What does not work now, empty if all is well."""

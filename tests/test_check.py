@@ -178,14 +178,17 @@ def all_zero(mock: MockHardware) -> None:
 
 def test_a_chip_whose_readings_are_all_zero_is_damaged(place: Workplace) -> None:
     (fault,) = broken(place, all_zero)
-    assert fault.startswith("MPR121 'coast' at 0x5B measures nothing (beach-ne, beach-se, ")
-    assert fault.endswith("the chip is damaged: change it")
+    assert fault.startswith("MPR121 'coast' at 0x5B ")
+    assert "(beach-ne, beach-se, " in fault
+    assert "measures nothing" in fault
+    assert "REXT (75 kOhm)" in fault
     assert has("chip 2", place).endswith("coast at 0x5B: measures nothing")
 
 
 def test_a_chip_that_is_damaged_while_it_is_looked_at_is_told_as_well(place: Workplace) -> None:
     (fault,) = broken(place, all_zero, 4.0)
-    assert fault.startswith("MPR121 'coast' at 0x5B measures nothing")
+    assert fault.startswith("MPR121 'coast' at 0x5B ")
+    assert "measures nothing" in fault
 
 
 @pytest.mark.parametrize("seconds", [0.5, 1.0, 1.2, 1.5, 6.8])

@@ -255,6 +255,23 @@ def missing(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
         monkeypatch.setitem(sys.modules, name, None)
 
 
+def test_gpiozero_still_finds_pin_factories_by_name_though_it_was_imported_without_what_finds_them() -> None:
+    code = (
+        "import sys\n"
+        "from firmware.hal.gpio import lean_gpiozero\n"
+        "with lean_gpiozero():\n"
+        "    import gpiozero.devices, gpiozero.pins.mock\n"
+        "print(*[name for name in ('importlib_metadata', 'importlib.metadata') if name in sys.modules])\n"
+        "for module in (gpiozero.devices, gpiozero.pins.mock):\n"
+        "    print(*sorted({found.name for found in module.entry_points(group='gpiozero_pin_factories')}))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded, *found = done.stdout.splitlines()
+    assert loaded == ""
+    assert all({"lgpio", "mock", "rpigpio"} <= set(names.split()) for names in found)
+    assert len(found) == 2
+
+
 def test_lgpio_opens_the_chip_with_the_right_label_and_it_is_said_which(
     lgpio: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

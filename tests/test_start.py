@@ -32,7 +32,7 @@ millisecond or two on a desktop, and ten times that on a small Pi (estimate): ca
 
 SUPERFLUOUS = {
     *("numpy", "pkg_resources", "pygame.display", "pygame.font", "pygame.sprite", "smbus2", "adafruit_mpr121"),
-    *("starlette", "uvicorn", "asyncio", "socket", "fluent"),
+    *("starlette", "uvicorn", "asyncio", "socket", "fluent", "importlib.metadata", "importlib_metadata"),
 }
 """Of others: what no greeting needs, and what only the page or a sensor does."""
 

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from firmware.hal.battery import battery
-from firmware.hal.gpio import GpioButton, GpioLights, Pins, open_pi_pins
+from firmware.hal.gpio import GpioButton, GpioLights, Pins, lean_gpiozero, open_pi_pins
 from firmware.terms import SYMBOLS, Symbol
 
 if TYPE_CHECKING:
@@ -110,7 +110,8 @@ class MockHardware:
         calibration: Calibration | None,
         soldered: Wiring | None,
     ) -> None:
-        from firmware.hal.emulated_pins import PinsInMemory  # noqa: PLC0415 - a real board never needs it
+        with lean_gpiozero():
+            from firmware.hal.emulated_pins import PinsInMemory  # noqa: PLC0415 - a real board never needs it
 
         self.wiring = wiring
         self._clock, self._seed, self._noise_counts, self._physics = clock, seed, noise_counts, physics

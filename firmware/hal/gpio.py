@@ -13,15 +13,18 @@ import atexit
 import logging
 import os
 import struct
+import sys
 import warnings
+from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from firmware.hal.ports import PinError
 from firmware.terms import SYMBOLS, Fault, Part, Symbol, Symbols
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
 log = logging.getLogger(__name__)
 
@@ -104,11 +107,37 @@ def open_pi_pins() -> Factory:
     return factory
 
 
+@contextmanager
+def lean_gpiozero() -> Iterator[None]:
+    """Import gpiozero in here: it then loads what knows all installed packages (and e-mail) only when it asks for it.
+
+    That is a third of its time and more, and it would only ask for a pin factory by its name, which we never let it do.
+    """
+    name = "importlib_metadata"  # by which gpiozero looks first; later the module of Python's own
+    if name in sys.modules or "importlib.metadata" in sys.modules:
+        yield
+        return
+    stand_in = ModuleType(name)
+    vars(stand_in)["entry_points"] = _entry_points
+    sys.modules[name] = stand_in
+    try:
+        yield
+    finally:
+        del sys.modules[name]
+
+
+def _entry_points(**parameters: Any) -> Any:
+    from importlib.metadata import entry_points  # noqa: PLC0415  # this is what is so long
+
+    return entry_points(**parameters)
+
+
 def _open_lgpio(number: int) -> Factory:
     _choose_lgpio_folder()
     folder = Path.cwd()
     try:
-        from gpiozero.pins.lgpio import LGPIOFactory  # noqa: PLC0415  # only where pins are opened
+        with lean_gpiozero():
+            from gpiozero.pins.lgpio import LGPIOFactory  # noqa: PLC0415  # only where pins are opened
     except ImportError as error:
         raise PinError("the Python module lgpio is missing: install python3-lgpio") from error
     except OSError as error:
@@ -140,7 +169,8 @@ def _choose_lgpio_folder() -> None:
 
 def _open_rpi_gpio() -> Factory:
     try:
-        from gpiozero.pins.rpigpio import RPiGPIOFactory  # noqa: PLC0415  # only where pins are opened
+        with lean_gpiozero():
+            from gpiozero.pins.rpigpio import RPiGPIOFactory  # noqa: PLC0415  # only where pins are opened
     except (ImportError, RuntimeError) as error:
         raise PinError(f"{error}: install python3-lgpio or python3-rpi.gpio") from error
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import stat
+import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 

@@ -5,6 +5,7 @@ The image itself is built and booted by `tools/image --test`, which takes too lo
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import tomllib
@@ -75,9 +76,25 @@ class Boot:
         script = f"""set -eu; home=/opt/volcano; dry=
             act() {{ "$@"; }}; put() {{ printf '%s\\n' "$(cat)" >"$1"; }}; remove() {{ rm -f -- "$@"; }}
             . {ROOT}/tools/appliance/convert.sh
-            boot={self.line.parent}/config.txt; extra={self.extra}; hook={self.hook}
+            boot={self.line.parent}/config.txt; kernel_words={self.extra}; kernel_hook={self.hook}
         """
         subprocess.run(["sh", "-c", script + function], check=True)
+
+
+def test_no_name_of_tools_install_means_something_else_in_what_it_reads() -> None:
+    """A shell has one room for all names: `extra` was a file here, and there the extras of pip."""
+    names = [
+        set(re.findall(r"^ *(\w+)=", (ROOT / "tools" / path).read_text(encoding="utf-8"), re.MULTILINE))
+        for path in ("install", "appliance/convert.sh")
+    ]
+    assert {"kernel_words", "kernel_hook"} < names[1]
+    assert names[0] & names[1] == set()
+
+
+def test_the_words_are_put_where_the_kernel_hook_looks() -> None:
+    convert = (ROOT / "tools/appliance/convert.sh").read_text(encoding="utf-8")
+    assert "\nkernel_words=/etc/default/raspi-extra-cmdline\n" in convert
+    assert "\nkernel_hook=/etc/kernel/postinst.d/z50-raspi-firmware\n" in convert
 
 
 @pytest.mark.parametrize("already", ["", "dwc_otg.fiq_enable=0\n"])

@@ -5,8 +5,8 @@ room=$home/appliance
 image=/var/lib/volcano-state.img
 word=init=$home/bin/init
 # Debian's raspi-firmware makes cmdline.txt anew with each kernel and appends this file, one line (its kernel hook).
-extra=/etc/default/raspi-extra-cmdline
-hook=/etc/kernel/postinst.d/z50-raspi-firmware
+kernel_words=/etc/default/raspi-extra-cmdline
+kernel_hook=/etc/kernel/postinst.d/z50-raspi-firmware
 
 cmdline() {
     printf %s "${boot%/*}/cmdline.txt"
@@ -49,18 +49,18 @@ add_words() {
     esac
     # Only now, when all that it needs is on the card.
     act sync
-    if grep -qsF -- "$extra" "$hook" && ! grep -qswF -- "$word" "$extra"; then
-        before=$(cat -- "$extra" 2>/dev/null || true)
-        printf '%s' "${before:+$before }$words" | put "$extra" 644
+    if grep -qsF -- "$kernel_words" "$kernel_hook" && ! grep -qswF -- "$word" "$kernel_words"; then
+        already=$(cat -- "$kernel_words" 2>/dev/null || true)
+        printf '%s' "${already:+$already }$words" | put "$kernel_words" 644
     fi
     act edit "1s#\$# $words#" "$(cmdline)"
 }
 
 remove_words() {
-    for each in "$(cmdline)" "$extra"; do
+    for each in "$(cmdline)" "$kernel_words"; do
         if grep -qswF -- "$word" "$each"; then act edit "1s# \{0,1\}$word\( ro\)\{0,1\}##" "$each"; fi
     done
-    if [ -f "$extra" ] && [ -z "$(cat -- "$extra")" ]; then remove "$extra"; fi
+    if [ -f "$kernel_words" ] && [ -z "$(cat -- "$kernel_words")" ]; then remove "$kernel_words"; fi
 }
 
 make_appliance() {

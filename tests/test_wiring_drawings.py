@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import xml.etree.ElementTree as ET
 import zlib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -215,8 +216,27 @@ def test_pads_keep_their_distance_and_lie_on_the_board(wiring: Wiring, island: I
     board = PadBoard(island, wiring, 300, 25)
     assert min(one.apart(other) for one, other in itertools.combinations(board.fields, 2)) >= 6
     for pad in (*board.fields, *board.others):
-        assert pad.width_mm / 2 <= pad.at[0] <= board.width_mm - pad.width_mm / 2
+        assert pad.width_mm / 2 <= pad.at[0] <= board.side_mm - pad.width_mm / 2
         assert pad.height_mm / 2 <= pad.at[1] <= board.height_mm - pad.height_mm / 2
+
+
+@pytest.mark.parametrize(("width_mm", "pad_mm"), [(WIDTH_MM, PAD_MM), (412.5, 36), (800, 60), (300, 25)])
+def test_the_width_is_from_pad_to_pad(width_mm: float, pad_mm: float, island: Island) -> None:
+    board = PadBoard(island, own(island), width_mm, pad_mm)
+    west = min(board.fields, key=lambda pad: pad.at[0])
+    east = max(board.fields, key=lambda pad: pad.at[0])
+    assert (west.name, east.name) == ("statue-w", "statue-e")
+    assert east.at[0] - west.at[0] + pad_mm == pytest.approx(width_mm)
+    turned = math.dist(west.at, east.at) / (east.at[0] - west.at[0])
+    on_the_island = {spot.field: spot.at for spot in island.spots}
+    ends = (on_the_island["statue-w"], on_the_island["statue-e"])
+    assert turned == pytest.approx(math.dist(*ends) / (ends[1][0] - ends[0][0])), "and as high as it is wide"
+
+
+def test_fields_on_one_line_have_no_width(island: Island) -> None:
+    line = Island(tuple(replace(spot, at=(0.0, spot.at[1])) for spot in island.spots), island.paths)
+    with pytest.raises(OwnerError, match="all fields lie on one line"):
+        PadBoard(line, own(island))
 
 
 def test_a_tail_lies_over_no_other_pad(island: Island) -> None:
@@ -233,12 +253,12 @@ def test_the_volcano_lies_over_no_pad(island: Island) -> None:
     assert all(math.dist(pad.at, board.middle) - PAD_MM / 2 > board.crater_mm / 2 > 30 for pad in board.fields)
 
 
-@pytest.mark.parametrize(("width_mm", "sheets"), [(380, 4), (381, 6), (600, 12)])
+@pytest.mark.parametrize(("width_mm", "sheets"), [(375, 4), (376, 6), (600, 12)])
 def test_sheets_cover_the_board_in_true_size(width_mm: float, sheets: int, island: Island) -> None:
     board = PadBoard(island, own(island), width_mm)
     drawn = [root(sheet) for sheet in board.draw_sheets()]
     assert len(drawn) == sheets
-    columns = math.ceil(width_mm / WINDOW_MM[0])
+    columns = math.ceil(board.side_mm / WINDOW_MM[0])
     seen_mm2 = dict.fromkeys((pad.name for pad in board.fields), 0)
     for number, sheet in enumerate(drawn):
         assert (sheet.get("width"), sheet.get("height"), sheet.get("viewBox")) == ("210mm", "297mm", "0 0 210 297")

@@ -19,8 +19,12 @@ if TYPE_CHECKING:
     from firmware.hal.wiring import Wiring
     from firmware.page.drawing import Island, Spot
 
-WIDTH_MM = 380.0
-"""Two A4 sheets side by side. Nobody has told the size of an original board: measure one's own."""
+WIDTH_MM = 375.0
+"""From the westmost pad's edge to the eastmost's: with a rim, what two A4 sheets side by side can show. Nobody has told
+the size of an original board: measure one's own.
+"""
+RIM_MM = 2.0
+"""Round the outermost pads."""
 PAD_MM = 36.0
 """Four figures may stand on a field: four feet of 15 mm side by side need 15 mm * (1 + sqrt 2) = 36 mm."""
 BOARDS_MM, PADS_MM = (100.0, 1500.0), (10.0, 100.0)
@@ -75,7 +79,9 @@ class Pad(NamedTuple):
 
 
 class PadBoard:
-    """All pads of a board of this width; those that a calibration has mapped away are left out.
+    """All pads of a board; those that a calibration has mapped away are left out.
+
+    `width_mm` is from the westmost pad's edge to the eastmost's, `side_mm` what the round board measures with its rim.
 
     Raises:
         OwnerError: a size is senseless, or pads would touch each other.
@@ -86,21 +92,25 @@ class PadBoard:
             if not low <= mm <= high:
                 raise OwnerError(f"a {what} must be {low:g} to {high:g} mm wide, is {mm:g} mm")
         self.wiring, self.width_mm, self.pad_mm = wiring, width_mm, pad_mm
-        self.middle = (width_mm / 2, width_mm / 2)
-        reach = max(math.hypot(*spot.at) for spot in island.spots)
-        self._scale = (width_mm / 2 - pad_mm / 2 - 2) / reach
+        across = [spot.at[0] for spot in island.spots]
+        if not (span := max(across) - min(across)):
+            raise OwnerError("all fields lie on one line from north to south: a width says nothing of such a board")
+        self._scale = (width_mm - pad_mm) / span
+        reach_mm = max(math.hypot(*spot.at) for spot in island.spots) * self._scale
+        self.side_mm = 2 * (reach_mm + pad_mm / 2 + RIM_MM)
+        self.middle = (self.side_mm / 2, self.side_mm / 2)
         self.paths = [(self._at(start), self._at(end)) for start, end in island.paths]
         wired = {pad for chip in wiring.chips for pad in chip.wires}
         self.fields = [self._field(spot) for spot in island.spots if spot.field in wired]
         self._check_gaps()
-        top = width_mm + GAP_MM
+        top = self.side_mm + GAP_MM
         touches = [touch for touch in TOUCHES if touch in wired]
         self.others = list(self._row(touches, [GERMAN_TOUCHES[touch] for touch in touches], top))
         if wiring.badges:
             top += TOUCH_MM + GAP_MM
             self.others += self._row(wiring.badges, [GERMAN_FIGURES[figure] for figure in wiring.badges], top)
         self.height_mm = top + TOUCH_MM + 2
-        inner = min((math.dist(pad.at, self.middle) for pad in self.fields), default=width_mm / 2)
+        inner = min((math.dist(pad.at, self.middle) for pad in self.fields), default=self.side_mm / 2)
         self.crater_mm = max(0.0, 2 * (inner - pad_mm / 2 - 3))
         """Diameter that the pads leave free for the volcano, which covers the innermost tails."""
 
@@ -117,7 +127,7 @@ class PadBoard:
         return Pad(name, german, at, width, height, place, chip.name, chip.wires[name], is_round)
 
     def _row(self, names: Iterable[Touch | Figure], germans: list[str], top: float) -> Iterator[Pad]:
-        width = min(MOST_TOUCH_MM, (self.width_mm - (len(germans) + 1) * GAP_MM) / max(1, len(germans)))
+        width = min(MOST_TOUCH_MM, (self.side_mm - (len(germans) + 1) * GAP_MM) / max(1, len(germans)))
         step = width + GAP_MM
         left = self.middle[0] - step * (len(germans) - 1) / 2
         for number, (name, german) in enumerate(zip(names, germans, strict=True)):
@@ -155,13 +165,13 @@ class PadBoard:
         paper = Paper("Pads and electrodes of the board", *A4_MM)
         paper.text(EDGE_MM, 13, "Pads and electrodes", "title")
         paper.text(EDGE_MM, 18, "The number is the electrode, the colour the chip; north is up.", "small")
-        scale = min((A4_MM[0] - 2 * EDGE_MM) / self.width_mm, 200 / self.height_mm)
-        left = (A4_MM[0] - self.width_mm * scale) / 2
+        scale = min((A4_MM[0] - 2 * EDGE_MM) / self.side_mm, 200 / self.height_mm)
+        left = (A4_MM[0] - self.side_mm * scale) / 2
 
         def onto(point: Point) -> Point:
             return left + point[0] * scale, 21 + point[1] * scale
 
-        paper.circle(onto(self.middle), self.width_mm / 2 * scale, "panel")
+        paper.circle(onto(self.middle), self.side_mm / 2 * scale, "panel")
         for start, end in self.paths:
             paper.path([onto(start), onto(end)], "dash")
         paper.circle(onto(self.middle), self.crater_mm / 2 * scale, "box")
@@ -196,7 +206,7 @@ class PadBoard:
 
     def draw_sheets(self) -> list[str]:
         """The pads at their true size, on as many A4 sheets as the board needs; row by row."""
-        columns = math.ceil(self.width_mm / WINDOW_MM[0] - 1e-9)
+        columns = math.ceil(self.side_mm / WINDOW_MM[0] - 1e-9)
         rows = math.ceil(self.height_mm / WINDOW_MM[1] - 1e-9)
         return [self._sheet(column, row, columns, rows) for row in range(rows) for column in range(columns)]
 
@@ -223,7 +233,7 @@ class PadBoard:
             )
         paper.text(EDGE_MM + RULER_MM + 2, 284, f"must measure {RULER_MM} mm: print at 100 %, not fitted", "small")
         paper.text(EDGE_MM, 290, f"Pad sheet {number} of {columns * rows}", "bold")
-        size = f"board {self.width_mm:g} mm wide, pads {self.pad_mm:g} mm; cut the foil along solid lines;"
+        size = f"{self.width_mm:g} mm from west to east, pads {self.pad_mm:g} mm; cut the foil along solid lines;"
         way = "fold dashed strips through a slit" if self.wiring.rail_chip is None else "dots: through to the underside"
         paper.text(EDGE_MM + 32, 290, f"{size} {way}", "small")
         return paper.svg()

@@ -787,6 +787,15 @@ def test_what_is_recorded_can_be_replayed(place: Workplace) -> None:
     assert other.mock is None
 
 
+def test_a_trace_is_there_line_by_line(place: Workplace) -> None:
+    """A dip that ends the Pi is to be seen in it."""
+    file = place.folder / "trace.jsonl"
+    polls: list[int] = []
+    place.at(3.0, lambda _: polls.append(len(read_trace(file).polls)))
+    assert check(place, f"--mock --trace {file}") == 0
+    assert polls[0] >= 149
+
+
 def test_a_trace_knows_the_feet_as_they_were_measured(place: Workplace) -> None:
     """Else its replay would take one figure for another."""
     file = place.folder / "trace.jsonl"

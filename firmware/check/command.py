@@ -139,7 +139,7 @@ def _tracing(options: argparse.Namespace, bench: Bench) -> Iterator[None]:
         yield
         return
     with _writing(options.trace):
-        file = options.trace.open("w", encoding="utf-8")
+        file = options.trace.open("w", encoding="utf-8", buffering=1)  # by the line: what is recorded may end the Pi
 
     def write(line: str) -> None:
         with _writing(options.trace):

@@ -22,6 +22,15 @@ UNIT = ROOT / "systemd/volcano.service"
 PAGE = ROOT / "systemd/volcano.service.d/page.conf"
 SUITES = os.environ.get("VOLCANO_SUITES", "trixie").split()
 """Raspberry Pi OS is built from the newest; VOLCANO_SUITES="bookworm trixie" proves both."""
+HALF_INSTALLED = """\
+Package: python3-lgpio
+Status: install ok half-configured
+Version: 0.2.2
+Architecture: all
+Maintainer: Nobody <nobody@example.org>
+Description: stands for the package of Raspberry Pi OS
+"""
+"""As dpkg keeps it in its journal until it is done."""
 PAGE_DROP_IN = "/etc/systemd/system/volcano.service.d/page.conf"
 KEPT = ("/etc/volcano.toml", "/var/lib/volcano")
 
@@ -205,6 +214,7 @@ def test_a_card_is_installed_upgraded_and_cleared(tmp_path: Path, suite: str) ->
     assert alone <= 1.2
     card.install("--page")
     card.do("/opt/volcano/venv/bin/python", "-c", "import firmware.page.server")
+    assert card.do("systemd-analyze", "verify", "/etc/systemd/system/volcano.service") == ""
     with_page = exposure(card.do(*score))
     assert alone < with_page <= 2.0
     others = {}
@@ -257,6 +267,12 @@ def test_a_card_is_installed_upgraded_and_cleared(tmp_path: Path, suite: str) ->
     card.install("--no-page")
     assert not card.path(PAGE_DROP_IN).exists()
     assert 'under [sound]: card = "MAX98357A"' in card.install("--audio", "max98357a"), "the owner's file is kept"
+
+    # Cut off among the packages, which apt-get would not mend by itself.
+    if "python3-lgpio" in card.read("/var/lib/dpkg/status"):
+        card.do("dpkg", "--remove", "python3-lgpio")
+        card.write("/var/lib/dpkg/updates/0001", HALF_INSTALLED)
+        assert "installing python3-lgpio" in card.install()
 
     # Cut off: what half stands goes away, at once or the next time.
     whole = card.path("/opt/volcano/venv").readlink()

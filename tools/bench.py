@@ -37,8 +37,8 @@ Buffer = bytes | bytearray
 
 PERIOD_S = 1 / POLLS_PER_S
 STARTS = 31
-"""Rounds of process starts; the median of the rounds' ratios counts. With 15 it still moved by a tenth and more on a
-machine with other work, with 31 it moves by half of that."""
+"""Rounds of process starts; the median of the rounds' ratios counts. Two runs with 15 differed by a sixth on a quiet
+machine, four with 31 by less than a tenth on a busy one."""
 GRIPS = 1000
 SLOW_SHARE = 0.2
 """Every fifth grip is slow: hand or finger closes in 0.2 to 1 s."""

@@ -101,6 +101,17 @@ def test_a_hand_in_the_measurement_is_named_and_it_is_measured_anew(place: Workp
     assert learnt(place).pads["beach-s"].idle_pf == pytest.approx(place.mock.hands.pad_pf("beach-s"), rel=0.005)
 
 
+def test_what_lies_on_a_pad_all_the_time_is_seen_by_what_was_learnt_before(place: Workplace) -> None:
+    assert calibrate(place) == 0
+    assert "was something on it?" not in place.screen.text, "nothing was learnt before"
+    later = Workplace(place.folder)
+    later.at(0.0, lambda mock: mock.hands.drift(4.0))
+    later.at(0.0, lambda mock: mock.hands.lay_hand("beach-s"))
+    assert calibrate(later) == 0
+    (told,) = [line for line in later.screen.lines if "was something on it?" in line]
+    assert re.match(rf"beach-s shows \d+\.\d pF more than on {re.escape(DATE)}: ", told)
+
+
 def test_a_board_that_is_never_still_leaves_all_as_it_was(place: Workplace) -> None:
     for second in range(40):
         place.at(second + 0.05, lambda mock: mock.hands.lay_hand("beach-s"))

@@ -86,6 +86,7 @@ def _learn(options: argparse.Namespace, bench: Bench, notes: list[str]) -> int:
 
     from firmware.calibrate.lesson import Lesson, Stopped, learns_figures  # noqa: PLC0415 - not for --show
     from firmware.hal.calibration import Calibration  # noqa: PLC0415
+    from firmware.hal.learning import left_on_the_board  # noqa: PLC0415
 
     if options.figures and not learns_figures(bench.wiring):
         raise VolcanoError(f"--figures: figures are told apart by {bench.wiring.figure_method}: nothing to be learnt")
@@ -99,8 +100,8 @@ def _learn(options: argparse.Namespace, bench: Bench, notes: list[str]) -> int:
         before = _mapped(options, bench, lesson, before)
         wired = before.wired(bench.wiring)
         calibration, faults = lesson.scan(wired, before)
-        for fault in faults:
-            bench.terminal.write(f"{fault}\n")
+        for line in [*map(str, faults), *left_on_the_board(before, calibration)]:
+            bench.terminal.write(f"{line}\n")
         bench.save(calibration)
         undone = "the pads are kept, the figures stay as they were"
         if options.figures or (learns_figures(wired) and lesson.asked("Teach it the figures, too?")):

@@ -222,6 +222,24 @@ class IdleScan:
         return replace(before or Calibration(made), made=made, chips=chips, pads=pads)
 
 
+def left_on_the_board(before: Calibration, after: Calibration) -> list[str]:
+    """Pads that rose by a hand's or more since `before` and the others did not: one line each, no fault.
+
+    A scan cannot tell what lies still on a pad from the pad; what was learnt before can, if the wire is the same.
+    """
+    rises_pf = {
+        pad: known.idle_pf - before.pads[pad].idle_pf
+        for pad, known in after.pads.items()
+        if pad in before.pads and before.pads[pad].place == known.place
+    }
+    usual_pf = median(rises_pf.values()) if rises_pf else 0.0
+    return [
+        f"{pad} shows {rise_pf:.1f} pF more than on {before.made}: was something on it? Then measure again"
+        for pad, rise_pf in rises_pf.items()
+        if rise_pf - usual_pf > RISEN_PF
+    ]
+
+
 def threshold_reason(wiring: Wiring, pad: str, calibrated: PadCalibration) -> str:
     """Why a pad's threshold is what it is, for people."""
     if calibrated.touch_pf > usual_touch_pf(wiring.chip_of(pad), pad):

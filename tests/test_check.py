@@ -16,6 +16,7 @@ import sys
 import termios
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -169,6 +170,43 @@ def test_a_torn_wire_and_a_short_are_named(place: Workplace) -> None:
 def test_a_pin_without_a_wire_is_named(place: Workplace) -> None:
     (fault,) = broken(place, lambda mock: mock.chips[COAST_CHIP].set_pf(2, 11.0))
     assert "pad beach-s (MPR121 'coast' at 0x5B, electrode 2) has only 11.0 pF, as without a wire" in fault
+
+
+SUPPLIES_V = (3.0, 3.6)
+"""What a chip of a 3.3 V supply may get: 10 % less or more. Readings are as wrong as it is."""
+
+
+@pytest.mark.parametrize("volts", SUPPLIES_V)
+@pytest.mark.parametrize("seed", range(3))
+def test_no_pad_on_a_wire_is_taken_for_a_loose_one(tmp_path: Path, seed: int, volts: float) -> None:
+    """From the shortest wire to the longest: 29 pads a board, most of them short."""
+    place = Workplace(tmp_path, seed=seed, noise_counts=0.5)
+    levels_pf = Random(seed)
+
+    def wire(mock: MockHardware) -> None:
+        for chip in mock.chips.values():
+            chip.set_vdd(volts)
+            for electrode in range(12):
+                chip.set_pf(electrode, min(levels_pf.uniform(20.0, 210.0) for _ in range(3)))
+        mock.chips[COAST_CHIP].set_pf(2, 20.0)
+
+    place.at(0.0, wire)
+    assert check(place) == 0, faults(place)
+
+
+@pytest.mark.parametrize("volts", SUPPLIES_V)
+def test_every_pin_without_a_wire_is_told(place: Workplace, volts: float) -> None:
+    """A pin has up to 15 pF of its own."""
+    coast = WIRING.chips[1]
+
+    def tear(mock: MockHardware) -> None:
+        chip = mock.chips[coast.address]
+        chip.set_vdd(volts)
+        for number, electrode in enumerate(coast.wires.values()):
+            chip.set_pf(electrode, 15.0 - number)
+
+    told = broken(place, tear)
+    assert [pad for pad in coast.wires if not any(line.startswith(f"pad {pad} ") for line in told)] == []
 
 
 def all_zero(mock: MockHardware) -> None:

@@ -70,7 +70,7 @@ class Owner:
         """What volcano-update finds wrong with a file; empty if nothing."""
         lines, _, _ = UPDATE.read_text(encoding="utf-8").partition('\ncase "${1-}" in')
         script = f'{lines}\nowners={self.keys}\ndpkg() {{ echo arm64; }}\ncheck "$1"\nprintf %s "$wrong"\n'
-        command = ["sh", "-c", script, "volcano-update", file]
+        command = ["sh", "-c", script, "volcano-update", str(file)]
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 

@@ -346,8 +346,10 @@ def _for_pis(root: Path) -> None:
     defaults.write_text(f"{defaults.read_text(encoding='ascii')}\n{FOR_ALL_PIS}", encoding="ascii")
     words = firmware / "cmdline.txt"
     words.write_text(for_all_pis(words.read_text(encoding="ascii")), encoding="ascii")
-    for tree in firmware.glob("bcm*.dtb"):
-        name_header_bus(tree)
+    # Those of the kernel's package, too: raspi-firmware copies them anew with each initramfs.
+    for folder in (firmware, *(root / "usr/lib").glob("linux-image-*/broadcom")):
+        for tree in folder.glob("bcm*.dtb"):
+            name_header_bus(tree)
     # raspi-firmware writes config.txt anew with each kernel, and appends this file: so tools/install's block is there.
     written = (firmware / "config.txt").read_text(encoding="utf-8")
     if BLOCK[0] in written:

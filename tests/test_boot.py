@@ -343,7 +343,9 @@ def test_it_boots_plays_survives_and_stops(tmp_path: Path, suite: str) -> None:
         pi.do("systemctl", "restart", "volcano.service")
         shown = json.loads(wait_for(lambda: pi.ask("python3", "-c", LOOK), pi.journal))
         assert shown["service"] is True
-        assert [fault.partition(":")[0] for fault in shown["faults"]] == ["the default sound card cannot be opened"]
+        assert [fault["text"].partition(":")[0] for fault in shown["faults"]] == [
+            "the default sound card cannot be opened"
+        ]
         assert any(row.get("event") == "powered_on" for row in shown["rows"])
 
         began = time.monotonic()

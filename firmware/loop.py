@@ -274,7 +274,7 @@ class Loop:
         press = self._watch.update(self._hardware.button.is_pressed(), now)
         if now >= self._faults_due:
             self._faults_due = now + FAULTS_EVERY_S
-            self._note_faults()
+            self._note_faults(now)
             self.unit.battery(now, self._hardware.battery.is_low())
         unit = self.unit
         if unit.mode is Mode.OFF:
@@ -319,18 +319,22 @@ class Loop:
         self._player.close()
         self._hardware.close()
 
-    def _note_faults(self) -> None:
-        """For the self-test and the log. Parts log their own faults (`hal.ports`); the button's is seen only here."""
+    def _note_faults(self, now: float) -> None:
+        """For the voice and the log, where parts name their own faults (`hal.ports`); the button's is seen only here."""
         faults = [*self._hardware.faults(), *self._player.faults()]
         if self._watch.stuck:
             faults.append(STUCK_BUTTON)
             if not self._said_stuck:
                 log.warning("%s", STUCK_BUTTON)
+                if self.unit.mode is Mode.SETTINGS:  # since power-on: it leads in, and would never lead out
+                    self.press(Press())
         self._said_stuck = self._watch.stuck
         if self.unit.problem:
             log.warning("%s", self.unit.problem)
             self.unit.problem = ""
-        self.unit.faults = faults
+        if self.unit.mode is not Mode.OFF:
+            self.unit.broken(now, faults)
+            self._carry_out()
         self._supervisor.faults(faults)
         for listener in self._fault_listeners:
             listener(faults)

@@ -52,7 +52,8 @@ from firmware.unit_events import (
     Volume,
     WhoAsked,
 )
-from firmware.unit_script import SIGNALS, contact_names, self_test
+from firmware.unit_outages import Outages
+from firmware.unit_script import SIGNALS, contact_names, fault_lines, self_test
 from firmware.unit_state import NOT_YET, Mode, UnitState, unfinished_game
 
 if TYPE_CHECKING:
@@ -118,6 +119,7 @@ class Unit:
         self._inferred: tuple[Contact, Say] | None = None
         self._unfinished: Sequence[Record] = ()
         self.batteries = Batteries()
+        self._outages = Outages()
         self._misconfigured = False
         self._asleep = False
         self._question_repeated = False
@@ -212,6 +214,14 @@ class Unit:
     def battery(self, now: float, low: bool) -> None:
         """The supply as it is now. Weak batteries are told of once, until power-on, when they stay weak."""
         self.batteries.measure(now, low=low and self.mode is not Mode.OFF)
+
+    def broken(self, now: float, faults: Sequence[Fault]) -> None:
+        """What does not work now. What stays so is told of once, until power-on, when the greeting has ended."""
+        self._now, self.faults = now, faults
+        aloud = self.mode in (Mode.READY, Mode.PLAYING, Mode.OVER) and not self._asleep
+        if due := self._outages.due(now, faults, aloud=aloud):
+            self.speech.remark([line for fault in due for line in fault_lines(fault)])
+            self._go_on()
 
     def finished(self, now: float) -> None:
         """The cue that began last has been heard to its end."""

@@ -17,7 +17,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
-from table import TITLE
+from table import TITLE, Rows, texts
 from test_loop import POLL_S, WIRING, Volcano, again
 
 from firmware.audio.mixer import MixerPlayer
@@ -29,6 +29,8 @@ from firmware.journal import Store
 from firmware.loop import STUCK_BUTTON, STUCK_PRESS_S
 from firmware.service import open_with_card
 from firmware.terms import Fault, Figure, Part, Touch
+from firmware.unit import SLEEP_S
+from firmware.unit_outages import OUTAGE_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -174,6 +176,53 @@ def test_a_chip_is_away_for_a_while(volcano: Volcano, fault: Disturbance, away_s
     check_the_game_goes_on(volcano)
 
 
+PARTS = {"fault-chip": (BEACH, 2), "fault-bus": (None, None)}
+
+
+@pytest.mark.parametrize("line", PARTS)
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_what_vanishes_in_mid_game_is_said_once_in_the_language_of_the_game(
+    volcano: Volcano, line: str, language: str
+) -> None:
+    """Nobody would know why the volcano does not answer: its log and its lights stand where nobody looks."""
+    volcano.loop.unit.speech.texts = texts(language)
+    address, chip = PARTS[line]
+    bus = volcano.mock.emulated_bus
+    bus.inject(Disturbance.NACK, address=address)
+    (said,) = volcano.run(30).cues("say")
+    assert said["text"] == texts(language).text(line, () if chip is None else (("chip", chip),), 0)
+    bus.clear()
+    volcano.run(COMING_BACK_S)
+    bus.inject(Disturbance.NACK, address=address)
+    assert volcano.run(30).lines == [], "a loose plug is no reason to say it all evening"
+    bus.clear()
+    volcano.run(COMING_BACK_S)
+    check_the_game_goes_on(volcano)
+
+
+def test_what_is_broken_since_power_on_is_said_after_the_welcome(tmp_path: Path) -> None:
+    volcano = Volcano(tmp_path)
+    volcano.mock.emulated_bus.inject(Disturbance.NACK, address=BEACH)
+    assert Rows([*volcano.switch_on(), *volcano.run(10)]).lines == ["welcome", "how-to-start", "fault-chip"]
+    volcano.mock.close()
+
+
+def test_a_chip_that_is_soon_back_is_not_spoken_of(volcano: Volcano) -> None:
+    volcano.mock.emulated_bus.inject(Disturbance.NACK, address=BEACH)
+    said = volcano.run(OUTAGE_S - 2)
+    volcano.mock.emulated_bus.clear()
+    assert [*said, *volcano.run(COMING_BACK_S)] == []
+
+
+def test_nothing_is_said_to_nobody(volcano: Volcano) -> None:
+    """The lights went out long ago; who comes back hears it."""
+    volcano.run(SLEEP_S + 200)
+    volcano.mock.emulated_bus.inject(Disturbance.NACK, address=BEACH)
+    assert volcano.run(60).lines == []
+    volcano.press(0.3)
+    assert "fault-chip" in volcano.run(60).lines
+
+
 @pytest.mark.parametrize(
     "chip", [chip for chip in FIELD_CHIPS if BEACH not in (chip, TOUCH_CHIP) and chip != TOUCH_CHIP]
 )
@@ -235,6 +284,7 @@ def test_a_button_that_sticks_is_named_and_the_game_goes_on(volcano: Volcano) ->
     volcano.mock.press(down=True)
     volcano.run(STUCK_PRESS_S + 2)
     assert STUCK_BUTTON in volcano.loop.unit.faults
+    assert "fault-button" in volcano.run(OUTAGE_S + 5).lines
     check_the_game_goes_on(volcano)
     volcano.mock.press(down=False)
     volcano.run(2)

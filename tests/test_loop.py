@@ -490,17 +490,28 @@ def test_a_missing_chip_is_logged_once_though_nothing_can_be_touched(
     assert sorted(caplog.messages) == sorted(faults)
 
 
-def test_a_stuck_button_is_logged_and_counted_by_the_self_test(
+def test_a_button_that_sticks_since_power_on_leads_out_of_the_settings(
     volcano: Volcano, caplog: pytest.LogCaptureFixture
 ) -> None:
+    """It leads into them, and nothing else leads out: nobody could ever play."""
     volcano.mock.press(down=True)
     volcano.loop.power_on()
-    volcano.run(STUCK_PRESS_S + 1)
-    rows = volcano.contact(Figure.WHITE, "statue-n", Touch.EXPLORE)
-    rows = Rows([*rows, *volcano.run(20)])
-    assert rows.cues("say", line="faults", args={"faults": 1})
-    assert "fault-button" in rows.lines
+    volcano.run(STUCK_PRESS_S - 1)
+    assert volcano.rows.lines == ["settings"]
+    rows = volcano.run(30)
+    assert rows.events("ready")
+    assert rows.lines[-1] == "fault-button"
     assert [line for line in caplog.messages if "stuck" in line] == [str(STUCK_BUTTON)]
+    assert volcano.contact(Figure.WHITE, "beach-s", Touch.EXPLORE).events("game_started")
+
+
+def test_somebody_who_holds_the_button_in_the_self_test_is_left_there(volcano: Volcano) -> None:
+    volcano.mock.press(down=True)
+    volcano.loop.power_on()
+    volcano.run(10)
+    volcano.contact(Figure.WHITE, "statue-n", Touch.EXPLORE)
+    volcano.run(STUCK_PRESS_S + 10)
+    assert volcano.loop.unit.mode is Mode.CHECKING
 
 
 def test_batteries_that_run_down_in_mid_game_are_noticed_and_said_once(volcano: Volcano) -> None:

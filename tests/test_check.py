@@ -229,6 +229,30 @@ def test_a_chip_that_is_damaged_while_it_is_looked_at_is_told_as_well(place: Wor
     assert "measures nothing" in fault
 
 
+def test_noise_does_not_hide_that_a_chip_is_damaged(tmp_path: Path) -> None:
+    (fault,) = broken(Workplace(tmp_path, noise_counts=1.5), all_zero, 4.0)
+    assert "measures nothing" in fault
+
+
+@pytest.mark.parametrize("pf", [0.0, 8.0, math.inf])
+@pytest.mark.parametrize("seconds", [2.0, 4.0, 6.5])
+def test_a_wire_that_breaks_after_it_was_looked_at_is_told(place: Workplace, pf: float, seconds: float) -> None:
+    (fault,) = broken(place, lambda mock: mock.chips[COAST_CHIP].set_pf(2, pf), seconds)
+    assert fault.startswith("pad beach-s (MPR121 'coast' at 0x5B, electrode 2) ")
+    assert re.search("is out of range: check for a broken wire|has only .* pF, as without a wire", fault)
+
+
+def test_what_has_healed_is_no_fault_any_more(place: Workplace) -> None:
+    place.at(1.4, lambda mock: mock.emulated_bus.inject(Disturbance.NACK, address=COAST_CHIP))
+    place.at(3.0, lambda mock: mock.emulated_bus.clear())
+    assert check(place) == 0
+    assert "0x5B: nothing answers" in has("chip 2", place)
+    told = [line for line in place.screen.lines if line.startswith("noticed ")]
+    assert len(told) == 2
+    assert "is lost" in told[0]
+    assert told[1].endswith("MPR121 'coast' at 0x5B works again")
+
+
 @pytest.mark.parametrize("seconds", [0.5, 1.0, 1.2, 1.5, 6.8])
 def test_a_dip_while_pads_are_measured_makes_no_fault_of_any(place: Workplace, seconds: float) -> None:
     place.at(seconds, lambda mock: mock.chips[COAST_CHIP].power_on_reset())

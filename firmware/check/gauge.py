@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from firmware.hal import registers as reg
 from firmware.hal.bus import read_registers
+from firmware.hal.levels import LOWEST_IDLE
 from firmware.hal.mpr121 import Snapshot
 from firmware.hal.mpr121_config import Charge, decode_charges
 from firmware.hal.wiring import HIGHEST_ADDRESS, LOWEST_ADDRESS
@@ -65,7 +66,7 @@ class ChipGauge:
     error: str = ""
     """Why the last reading failed; empty if it did not."""
     empty: int = 0
-    """How many readings in a row were without any counts."""
+    """How many readings in a row had no counts on any pad, but for noise."""
 
     @property
     def silent(self) -> bool:
@@ -81,7 +82,7 @@ class ChipGauge:
         """Take one reading of 0x00-0x7F. A chip that starts, or is dead, has no counts: it keeps what it had."""
         self.setup = registers[reg.MHDR :]
         snapshot = Snapshot.decode(registers[: reg.SNAPSHOT_SIZE])
-        if not any(snapshot.filtered):
+        if all(snapshot.filtered[electrode] < LOWEST_IDLE for electrode in self.wiring.wires.values()):
             self.empty += 1
             return
         self.empty = 0

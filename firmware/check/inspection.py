@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from firmware.audio.pack import SOUNDS, said
 from firmware.check.gauge import Gauge
+from firmware.hal.levels import HIGHEST_IDLE, LOWEST_IDLE
 from firmware.hal.wiring import FigureMethod
 from firmware.terms import SYMBOLS, Part, Sound, SoundName, Symbols, counted
 
@@ -115,6 +116,8 @@ class Inspector:
         self.found = Inspection(chips=self.gauge.chips)
         self._tell = tell
         self._always_pressed = True
+        self._sensed: list[Finding] = []
+        """What the driver told of when chips and pads were looked at."""
 
     def inspect(self) -> Inspection:
         """Everything that can be seen without hands; takes some eight seconds."""
@@ -129,24 +132,45 @@ class Inspector:
         return self.found
 
     def look_again(self) -> None:
-        """What has broken since, and which chips measure nothing for good."""
+        """How it is at the end: what has healed is no fault any more, what has broken since is one."""
         self.gauge.read()
         if any(chip.empty for chip in self.gauge.chips):
             self._run(MENDED_S, read=True)
-        found = self.found
-        for finding in map(Finding.of, self.bench.hardware.faults()):
-            if finding not in found.findings:
-                found.findings.append(finding)
-        named = {finding.name for finding in found.findings if finding.part == Part.CHIP}
-        bus = any(finding.part == Part.BUS for finding in found.findings)
+        hardware, found = self.bench.hardware, self.found
+        found.states = {chip.address: chip.state.value for chip in hardware.touch.pads.chips}
+        now = [Finding.of(fault) for fault in hardware.faults()]
+        found.findings = [finding for finding in found.findings if finding in now or finding not in self._sensed]
+        found.findings += [finding for finding in now if finding not in found.findings]
+        if any(finding.part == Part.BUS for finding in found.findings):
+            return
+        named = {(finding.part, finding.name) for finding in found.findings}
         for chip in self.gauge.chips:
-            number = str(chip.wiring.number)
-            if chip.silent and not bus and number not in named:
-                text = (
-                    f"{chip.wiring.title} measures nothing ({', '.join(chip.wiring.pads)} are dead): check REXT"
-                    " (75 kOhm) and its pads for shorts to ground; if these are sound, the chip is damaged: change it"
-                )
-                found.add(Part.CHIP, number, text)
+            if (Part.CHIP, str(chip.wiring.number)) not in named:
+                self._last_reading(chip, {name for part, name in named if part == Part.PAD})
+
+    def _last_reading(self, chip: ChipGauge, named: set[str]) -> None:
+        """A chip that is silent, or its pads that have been torn off or shorted since they were looked at."""
+        wiring = chip.wiring
+        if chip.silent:
+            text = (
+                f"{wiring.title} measures nothing ({', '.join(wiring.pads)} are dead): check REXT (75 kOhm) and its"
+                " pads for shorts to ground; if these are sound, the chip is damaged: change it"
+            )
+            self.found.add(Part.CHIP, str(wiring.number), text)
+        elif not chip.trouble:
+            counts = chip.snapshots[-1].filtered
+            for pad, electrode in wiring.wires.items():
+                if pad in named:
+                    continue
+                if not LOWEST_IDLE <= counts[electrode] <= HIGHEST_IDLE:
+                    text = f"{wiring.pad_title(pad)} is out of range: check for a broken wire or a short"
+                    self.found.add(Part.PAD, pad, text)
+                elif chip.pf(electrode) < LOOSE_PF:
+                    self._loose(chip, pad, chip.pf(electrode))
+
+    def _loose(self, chip: ChipGauge, pad: str, pf: float) -> None:
+        where = chip.wiring.pad_title(pad)
+        self.found.add(Part.PAD, pad, f"{where} has only {pf:.1f} pF, as without a wire: check the wire and its joints")
 
     def _run(self, seconds: float, *, read: bool = False) -> None:
         for _ in self.bench.polls(seconds):
@@ -162,10 +186,10 @@ class Inspector:
         self.gauge.read()
         self.gauge.forget()
         self._run(LISTEN_S, read=True)
-        found.states = {chip.address: chip.state.value for chip in touch.pads.chips}
         named = {chip.address for wiring in (self.bench.wiring, self.bench.wired) for chip in wiring.chips}
         found.strangers = self.gauge.strangers(named)
-        found.findings += map(Finding.of, touch.faults())
+        self._sensed = [Finding.of(fault) for fault in touch.faults()]
+        found.findings += self._sensed
         pads = {finding.name for finding in found.findings if finding.part == Part.PAD}
         answering = sum(not chip.error for chip in found.chips)
         self._tell("bus", f"I2C bus {self.bench.wired.bus}: {answering} of {len(found.chips)} chips answer")
@@ -184,13 +208,12 @@ class Inspector:
         pads = chip.pads()
         touched = [pad.pad for pad in pads if pad.touched]
         for pad in pads:
-            where = wiring.pad_title(pad.pad)
             if pad.pad in named:
                 continue
             if pad.pf < LOOSE_PF:
-                text = f"{where} has only {pad.pf:.1f} pF, as without a wire: check the wire and its joints"
-                self.found.add(Part.PAD, pad.pad, text)
+                self._loose(chip, pad.pad, pad.pf)
             elif pad.noise_counts > NOISY_COUNTS and not pad.touched:
+                where = wiring.pad_title(pad.pad)
                 text = f"{where} is noisy, {pad.noise_counts:.1f} counts: check ground, supply and what runs beside it"
                 self.found.add(Part.PAD, pad.pad, text)
         levels, noise = [pad.pf for pad in pads], max(pad.noise_counts for pad in pads)

@@ -261,6 +261,7 @@ def test_a_board_is_watched_and_played_through_its_service_page(chromium: webdri
     with run_with_page(tmp_path, SDL_AUDIODRIVER="nowhere") as url:
         page = Page(chromium, url)
         page.wait(lambda: page.find("#faults").text.startswith("Die Soundkarte antwortet nicht. Prüfe"), "the fault")
+        assert page.find("#sound").text == "Ton am Brett"
         assert page.find("#faults small[lang=en]").text.startswith("the default sound card cannot be opened")
         page.click("#language")
         page.wait(lambda: page.find("#faults").text.startswith("The sound card does not answer. Check"), "in English")
@@ -435,6 +436,27 @@ def test_the_page_fits(chromium: webdriver.Chrome, table: Playroom, served: str,
         script += "}).map((each) => each.id || each.className)"
         assert chromium.execute_script(script) == []
         assert chromium.execute_script("return document.documentElement.scrollWidth") <= width
+    finally:
+        chromium.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_the_newest_line_stays_in_sight_when_the_panel_becomes_lower(
+    chromium: webdriver.Chrome, table: Playroom, served: str
+) -> None:
+    page = Page(chromium, served)
+    table.room.power(on=True)
+    for number in range(12):
+        table.machine.tell(cue="say", line="points", args={}, text=f"Satz {number}. " * 9, voice="narrator")
+    page.wait(lambda: len(page.all("#told .line")) == 12, "the lines")
+    script = (
+        "const told = document.getElementById('told'); return told.scrollHeight - told.scrollTop - told.clientHeight"
+    )
+    page.wait(lambda: chromium.execute_script(script) < 2, "the end of the list")
+    size = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
+    chromium.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    try:
+        page.wait(lambda: page.find("#told").size["height"] < 200, "the lower panel")
+        page.wait(lambda: chromium.execute_script(script) < 2, "the end of the list again")
     finally:
         chromium.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 

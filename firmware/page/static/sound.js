@@ -155,8 +155,8 @@ export function expect(addresses) {
 
 /** The room's table: whether the volcano is on, its volume, and whether it is heard here at all. */
 export function follow(room) {
-  const { on, sound, volume } = room;
-  table = { on, sound, volume };
+  const { on, sound, volume, service } = room;
+  table = { on, sound, volume, service };
   if (!on) {
     silence(SWITCH_S);
     refused = false;
@@ -195,7 +195,7 @@ function notice() {
 
 /** The toggle in the page's language. */
 export function show() {
-  const state = { browser: muted ? "off" : "on", here: "here" }[table.sound] ?? "none";
+  const state = { browser: muted ? "off" : "on", here: table.service ? "board" : "here" }[table.sound] ?? "none";
   toggle.dataset.state = refused && !muted ? "refused" : state;
   toggle.querySelector("span").textContent = word(`sound_${toggle.dataset.state}`);
   toggle.title = word(`sound_${toggle.dataset.state}_title`);

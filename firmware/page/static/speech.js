@@ -34,6 +34,9 @@ function add(item, quiet) {
   return item;
 }
 
+// The newest line stays in sight when the panel becomes lower: a phone is turned, a fault is told.
+new ResizeObserver(() => { told.scrollTop = told.scrollHeight; }).observe(told);
+
 function voiceName(voice) {
   return word(has(`${voice}_voice`) ? `${voice}_voice` : voice);
 }

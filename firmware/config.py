@@ -11,6 +11,7 @@ import re
 import reprlib
 import sys
 import tomllib
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -171,26 +172,49 @@ class Table:
                 raise self.error(key, f"is not a key here; known: {known}")
 
 
-def read_table(path: Path) -> Table:
-    """Read a TOML file.
+MOST_LEFT_OUT = 20
+"""Lines that are not TOML; a file with more of them is something else, and each costs the start another look at it."""
+
+Hear = Callable[[ConfigError], None]
+"""Hears what is wrong with a file."""
+
+
+def refuse(error: ConfigError) -> None:
+    """Whoever asks for a file wants it right."""
+    raise error
+
+
+def read_table(path: Path, wrong: Hear = refuse) -> Table:
+    """Read a TOML file. If `wrong` bears with them, lines that are not TOML are left out, and bytes that are no text.
 
     Raises:
         ConfigError: it is missing, unreadable, not UTF-8 or not TOML.
     """
     name = str(path)
     try:
-        text = read_file(path).decode()
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{name}: is not UTF-8 text (byte {error.start})") from error
+        data = read_file(path)
     except OSError as error:
         raise ConfigError(f"{name}: cannot be read: {error.strerror}") from error
     try:
-        return Table(tomllib.loads(text), name, text)
-    except (ValueError, RecursionError) as error:  # beside TOMLDecodeError: endless numbers, endless nesting
-        found = re.search(r"\(at line (\d+)", str(error))
-        line = f":{found[1]}" if found else ""
-        problem = re.sub(r" \(at .*\)", "", str(error))
-        raise ConfigError(f"{name}{line}: is not TOML: {problem}") from error
+        text = data.decode("utf-8-sig")  # some editors of Windows begin a file with a mark
+    except UnicodeDecodeError as error:
+        wrong(ConfigError(f"{name}: is not UTF-8 text (byte {error.start})"))
+        text = data.decode(errors="replace")
+    lines = text.split("\n")
+    for attempt in range(MOST_LEFT_OUT + 1):
+        try:
+            return Table(tomllib.loads("\n".join(lines)), name, text)
+        except (ValueError, RecursionError) as error:  # beside TOMLDecodeError: endless numbers, endless nesting
+            found = re.search(r"\(at line (\d+)", str(error))
+            line = f":{found[1]}" if found else ""
+            problem = re.sub(r" \(at .*\)", "", str(error))
+            refused = ConfigError(f"{name}{line}: is not TOML: {problem}")
+            if not attempt:
+                wrong(refused)
+            if not found or attempt == MOST_LEFT_OUT:
+                raise refused from error
+            lines[int(found[1]) - 1] = ""
+    raise AssertionError("the last attempt has returned or raised")
 
 
 def _line_of(text: str, path: tuple[str, ...]) -> int:
@@ -265,37 +289,52 @@ class Configuration:
     """Names by which the house knows the board, beside its own and its addresses."""
 
 
-def load_configuration(path: Path | None = None) -> Configuration:
+def load_configuration(path: Path | None = None, wrong: Hear = refuse) -> Configuration:
     """Read `volcano.toml`; without `path`, from where it is usually looked for, and defaults if there is none.
 
+    `wrong` hears of each key that is wrong. If it bears that, the default takes the place of this key and no other: a
+    volcano without its sound card could not even say what is wrong.
+
     Raises:
-        ConfigError: the named file is missing, or a key is wrong.
+        ConfigError: the file cannot be read, or a key is wrong.
     """
     if path is None:
         path = config_file()
         if not path.exists():
             return Configuration()
-    table = read_table(path)
-    sound, own, page = (table.table(name, optional=True) for name in ("sound", "files", "page"))
+    folder, default = path.parent, Configuration()
+    table = read_table(path, wrong)
+
+    def right(take: Callable[[], T], otherwise: T) -> T:
+        try:
+            return take()
+        except ConfigError as error:
+            wrong(error)
+            return otherwise
+
+    def section(name: str) -> Table:
+        return right(lambda: table.table(name, optional=True), Table({}, table.file, ""))
 
     def file(key: str) -> Path | None:
-        name = own.text(key, "")
-        return path.parent / name if name else None
+        name = right(lambda: own.text(key, ""), "")
+        return folder / name if name else None
 
+    sound, own, page = section("sound"), section("files"), section("page")
+    nobody: list[str] = []
     configuration = Configuration(
-        language=table.text("language", "de", choices=("de", "en")),
-        volume=table.whole("volume", 3, low=1, high=5),
-        card=sound.text("card", ""),
-        buffer=sound.whole("buffer", 512, low=256, high=4096),
+        language=right(lambda: table.text("language", default.language, choices=("de", "en")), default.language),
+        volume=right(lambda: table.whole("volume", default.volume, low=1, high=5), default.volume),
+        card=right(lambda: sound.text("card", default.card), default.card),
+        buffer=right(lambda: sound.whole("buffer", default.buffer, low=256, high=4096), default.buffer),
         wiring=file("wiring"),
         board=file("board"),
         tuning=file("tuning"),
-        listen=_address(page),
-        port=page.whole("port", PORT, low=1, high=65535),
-        names=tuple(name.lower() for name in page.list_of("names", str, [])),
+        listen=right(lambda: _address(page), default.listen),
+        port=right(lambda: page.whole("port", default.port, low=1, high=65535), default.port),
+        names=tuple(name.lower() for name in right(lambda: page.list_of("names", str, nobody), nobody)),
     )
     for each in (sound, own, page, table):
-        each.done()
+        right(each.done, None)
     return configuration
 
 

@@ -320,7 +320,7 @@ class Loop:
         self._hardware.close()
 
     def _note_faults(self, now: float) -> None:
-        """For the voice and the log, where parts name their own faults (`hal.ports`); the button's is seen only here."""
+        """For voice and log. There parts name their own faults (`hal.ports`); the button's is seen only here."""
         faults = [*self._hardware.faults(), *self._player.faults()]
         if self._watch.stuck:
             faults.append(STUCK_BUTTON)

@@ -196,20 +196,25 @@ def open_with_card(
 
 
 def forgiving_configuration() -> tuple[Configuration, Title, Wiring, list[str]]:
-    """The owner's files, each replaced by its default if it is wrong; and one line for each that was.
+    """The owner's files, each wrong one and each wrong key of `volcano.toml` replaced by its default; a line for each.
 
     A file that was asked for on a command line is none of these: whoever types it reads the error.
     """
     problems: list[str] = []
 
+    def note(error: VolcanoError) -> None:
+        line = f"{error}; going on without it"
+        if line not in problems:
+            problems.append(line)
+
     def instead(wrong: Callable[[], T], default: Callable[[], T]) -> T:
         try:
             return wrong()
         except VolcanoError as error:
-            problems.append(f"{error}; going on without it")
+            note(error)
             return default()
 
-    configuration = instead(load_configuration, Configuration)
+    configuration = instead(lambda: load_configuration(wrong=note), Configuration)
     board, tuning = configuration.board, configuration.tuning
     title = instead(lambda: load_title(board=board, tuning=tuning), load_title)
     wiring = instead(lambda: load_wiring(configuration.wiring, title.fields), lambda: load_wiring(None, title.fields))

@@ -111,6 +111,10 @@ def test_a_wrong_key_is_named_with_its_line(tmp_path: Path, text: str, told: str
     assert refusal(tmp_path, text) == told
 
 
+def test_a_mark_at_the_beginning_as_of_windows_is_no_error(tmp_path: Path) -> None:
+    assert load_configuration(written(tmp_path, "\ufeffvolume = 5\r\n")) == Configuration(volume=5)
+
+
 @pytest.mark.parametrize("endless", ["9" * 5_000, "[" * 100_000], ids=["number", "nesting"])
 def test_what_has_no_end_is_not_toml(tmp_path: Path, endless: str) -> None:
     file = tmp_path / "volcano.toml"

@@ -424,6 +424,45 @@ def test_a_wrong_configuration_is_named_and_replaced_by_the_defaults(etc: Path, 
     assert problem.endswith("going on without it")
 
 
+GOOD = 'language = "en"\n# volume\n[sound]\ncard = "MAX98357A"\n[page]\nport = 80\n'
+KEPT = Configuration(language="en", card="MAX98357A", port=80)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "problems"),
+    [
+        ("volume = 9", [":2: volume: must be from 1 to 5, is 9"]),
+        ("volume = zwei", [":2: is not TOML: Invalid value"]),
+        ("volume = 9\nvolumen = 3", [":2: volume: ", ":3: volumen: is not a key here"]),
+        ("volume = \nfiles = 3\n", [":2: is not TOML: ", ":3: files: must be a table"]),
+        ("volume 3\n= 4\n[lights", [":2: is not TOML: "]),
+    ],
+)
+def test_a_wrong_key_costs_only_itself(etc: Path, wrong: str, problems: list[str]) -> None:
+    """Without its card the volcano could not be heard, and in another language it would not be understood."""
+    (etc / "volcano.toml").write_text(GOOD.replace("# volume", wrong), encoding="utf-8")
+    configuration, _, _, told = forgiving_configuration()
+    assert configuration == KEPT
+    assert len(told) == len(problems)
+    for line, problem in zip(told, problems, strict=True):
+        assert line.startswith(f"{etc}/volcano.toml{problem}")
+
+
+def test_a_comment_in_another_encoding_costs_nothing(etc: Path) -> None:
+    (etc / "volcano.toml").write_bytes(GOOD.replace("# volume", "# Lautstärke").encode("latin-1"))
+    configuration, _, _, (told,) = forgiving_configuration()
+    assert configuration == KEPT
+    assert told == f"{etc}/volcano.toml: is not UTF-8 text (byte 24); going on without it"
+
+
+def test_a_file_that_is_nothing_like_toml_does_not_hold_the_greeting_up(etc: Path) -> None:
+    (etc / "volcano.toml").write_text("eggs, milk\n" * 20_000, encoding="utf-8")
+    configuration, _, _, told = forgiving_configuration()
+    assert configuration == Configuration()
+    assert len(told) == 2
+    assert "volcano.toml:1: is not TOML" in told[0]
+
+
 @pytest.mark.parametrize("key", ["board", "tuning", "wiring"])
 def test_a_wrong_file_of_the_owner_costs_only_itself(etc: Path, key: str) -> None:
     (etc / "volcano.toml").write_text(f'volume = 5\nlanguage = "en"\n[files]\n{key} = "own.toml"\n', encoding="utf-8")

@@ -81,7 +81,7 @@ const WORDS = {
     sound_off: "Sound off", sound_off_title: "Switch sound on (M)",
     sound_refused: "Tap for sound", sound_refused_title: "The browser plays no sound before you tap, click or press a key on the page",
     sound_here: "Sound elsewhere", sound_here_title: "The volcano speaks from the loudspeaker of the computer that it runs on, not from this page",
-    sound_board: "Sound on the board", sound_board_title: "The volcano speaks from the loudspeaker in the board, not from this page",
+    sound_board: "Board speaker", sound_board_title: "The volcano speaks from the loudspeaker in the board, not from this page",
     sound_none: "No sound", sound_none_title: "The volcano runs without sound; what it says is shown on the page",
     board: "The board", speech: "What the volcano says", figures: "Figures", touches: "Touch fields", volcano: "The volcano",
     switch: "Switch", button: "Button", battery: "Weak battery",

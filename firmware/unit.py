@@ -7,11 +7,10 @@ the game and the words are others'.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-from firmware.game import kernel
-from firmware.game.kernel import Begun, Chance, Ended, Event, Played, Record, StateError, next_random
+from firmware.game.kernel import Begun, Chance, Ended, Event, Record, StateError
+from firmware.game.kernel import Rejected as Refused
 from firmware.identity import identify
 from firmware.speech import Speech
 from firmware.terms import (
@@ -53,6 +52,7 @@ from firmware.unit_events import (
     WhoAsked,
 )
 from firmware.unit_outages import Outages
+from firmware.unit_play import Play
 from firmware.unit_script import SIGNALS, contact_names, fault_lines, self_test
 from firmware.unit_state import NOT_YET, Mode, UnitState, unfinished_game
 
@@ -76,11 +76,6 @@ HINT_AFTER = 2
 Output = Event | Say | Sound | Symbols | Stop | Record | Settings
 
 
-@dataclass(slots=True)
-class _Seeds:
-    generator: int
-
-
 ANSWERS = {Touch.ONE: Figure.WHITE, Touch.TWO: Figure.RED, Touch.THREE: Figure.GREEN, Touch.FIRE: Figure.BLACK}
 """The Touch fields that answer "who is it?"."""
 
@@ -99,18 +94,15 @@ class Unit:
     ) -> None:
         self.title = title
         self.settings = settings or Settings()
-        self.chance = chance or Chance()
+        self.play = Play(title, chance or Chance(), seed)
         self.mode = Mode.OFF
         self.speech = Speech(texts(self.settings.language))
-        self.rules: Rules[Any] | None = None
-        self.game: Any = None
         self.lit = Symbols()
         self.faults: Sequence[Fault] = ()
         """What the hardware says is broken now; the self-test names them."""
         self.problem = ""
         """Why an unfinished game could not go on, one line for the log; empty if all is well."""
         self._load_texts = texts
-        self._seeds = _Seeds(seed)
         self._out: list[Output] = []
         self._repeatable: list[Item] = []
         self._told: Sequence[Event] = ()
@@ -201,7 +193,7 @@ class Unit:
             self._out.append(Interrupted())
             self._out += self.speech.skip_story()
         elif self.mode is Mode.READY:
-            self._begin(self.title.intro, self.title.intro.start(None, self._next_seed()))
+            self._begin(self.play.introduce())
             self._tell(self.title.intro.opening)
         elif now <= self._give_up_until:
             self._give_up()
@@ -247,7 +239,7 @@ class Unit:
             if (due := self._question_due()) is not None and now >= due:
                 self._question_repeated = True
                 self._out.append(Repeated())
-                self.speech.add(self._question())
+                self.speech.add(self.play.question())
             elif self.mode is not Mode.WEAK and now >= self._last_input + SLEEP_S and self.speech.idle:
                 self._asleep = True
                 self._out.append(Symbols())
@@ -279,13 +271,13 @@ class Unit:
 
     def dump(self, unfinished: Sequence[Record] = ()) -> Json:
         """The unit and its game as one JSON object; `unfinished` is what the journal holds for a unit that is off."""
-        rules, game = self.rules, self.game
+        rules, game = self.play.rules, self.play.state
         if self.mode in NOT_YET:
             rules, game = self._unfinished_game(self._unfinished or unfinished)
         return UnitState(
             mode=self.mode,
             settings=self.settings,
-            seed=self._seeds.generator,
+            seed=self.play.seed,
             errors=self._errors,
             low_battery=self.batteries.low_at_power_on,
             weak=self.batteries.weak,
@@ -311,7 +303,7 @@ class Unit:
         self.batteries = state.batteries(now)
         self.mode, self.settings = state.mode, state.settings
         self.speech.texts = self._load_texts(state.settings.language)
-        self._seeds.generator, self._errors, self._resumed = state.seed, state.errors, state.resumed
+        self.play.seed, self._errors, self._resumed = state.seed, state.errors, state.resumed
         self._asked, self._repeatable = state.asked, state.repeat
         if self.mode is Mode.GREETING:
             self._greet()
@@ -328,15 +320,12 @@ class Unit:
         rules, game = state.resting_game(self.title)
         if rules is None:
             return
-        self._begin(rules, game)
+        self._begin(self.play.begin(rules, game))
         if state.mode is Mode.OVER:
             self._out.append(Ended("over"))
         elif state.mode in NOT_YET:
             self._unfinished = [Begun(rules.name, game.dump())]
-            self.rules = self.game = None
-
-    def _next_seed(self) -> int:
-        return int(next_random(self._seeds) * 2**53)
+            self.play.leave()
 
     # --- power-on
 
@@ -364,7 +353,7 @@ class Unit:
     def _become_ready(self) -> None:
         self.mode = Mode.READY
         self._resumed, self._give_up_until, self._asked = False, -1.0, None
-        self.rules = self.game = None
+        self.play.leave()
         self._errors = 0
         self._repeatable, self._told = [], ()
         self._out.append(Ready())
@@ -374,9 +363,10 @@ class Unit:
         self._unfinished = ()
         if rules is None:
             return False
-        self.mode, self.rules, self.game = Mode.PLAYING, rules, game
+        self.mode = Mode.PLAYING
+        self.play.take_up(rules, game)
         self._out.append(Resumed(rules.last(game), rules.pending(game)))
-        self._repeatable = [say("goes-on", rank=Rank.CHATTER), *self.title.script.resumed(game), *self._question()]
+        self._repeatable = [say("goes-on", rank=Rank.CHATTER), *self.title.script.resumed(game), *self.play.question()]
         self.speech.add(self._repeatable)
         self._resumed = True
         return True
@@ -401,18 +391,16 @@ class Unit:
         if grip.touch is Touch.ROCK:
             self._rock(Contact(identify(grip.likelihood, UNKNOWN).figure or FIGURES[0], grip.field, grip.touch))
             return
-        playing = self.mode is Mode.PLAYING and self.rules is not None
-        prior = self.rules.prior(self.game, grip.field, grip.touch) if playing and self.rules else UNKNOWN
-        who = identify(grip.likelihood, prior)
+        who = identify(grip.likelihood, self.play.prior(grip.field, grip.touch))
         if who.figure is None:
-            reasons = {self._refusal(Contact(figure, grip.field, grip.touch)) for figure in FIGURES}
+            reasons = {self.play.refusal(Contact(figure, grip.field, grip.touch)) for figure in FIGURES}
             if len(reasons) == 1 and (reason := reasons.pop()) is not None:
                 self._reject(reason)
             else:
                 self._ask_who(grip)
             return
         contact = Contact(who.figure, grip.field, grip.touch)
-        if who.inferred and self._refusal(contact) is None:
+        if who.inferred and self.play.refusal(contact) is None:
             self._out.append(FigureInferred(who.figure))
             self._out += self.speech.give_way()
             self._say_inferred(contact)
@@ -423,17 +411,6 @@ class Unit:
         line = "explores" if contact.touch is Touch.EXPLORE else "inferred"
         (spoken,) = self.speech.add([say(line, rank=Rank.CHATTER, figure=contact.figure)])
         self._inferred = contact, cast("Say", spoken)
-
-    def _refusal(self, contact: Contact) -> str | None:
-        """Why this contact would be rejected, None if it would be accepted; nothing changes."""
-        try:
-            if self.mode is Mode.PLAYING and self.rules is not None:
-                self.rules.accept(self.game.clone(), contact, Chance())
-            else:
-                self.title.game.start(contact, 0)
-        except kernel.Rejected as refused:
-            return refused.reason
-        return None
 
     def _settle_inferred(self) -> None:
         if self._inferred is not None:
@@ -457,31 +434,21 @@ class Unit:
     # --- contacts
 
     def _contact(self, contact: Contact) -> None:
-        seeds = self._seeds.generator
         try:
-            if self.mode is Mode.PLAYING and self.rules is not None:
-                rules, game, begun = self.rules, self.game, False
-            else:
-                rules, begun = self.title.game, True
-                game = rules.start(contact, self._next_seed())
-            before = game.dump() if begun else None
-            events = rules.accept(game, contact, self.chance)
-        except kernel.Rejected as refused:
-            self._seeds.generator = seeds  # an error before a game makes it no other game
-            self.chance.take_drawn()
+            begun, played, events = self.play.accept(contact)
+        except Refused as refused:
             self._reject(refused.reason)
             return
-        if before is not None:
-            self._begin(rules, game, before)
-        rows = tuple(each.row() for each in events)
-        self._out.append(Played(contact, self.chance.take_drawn(), rows))
+        if begun is not None:
+            self._begin(begun)
+        self._out.append(played)
         self._tell(events)
-        if rules.over(game):
+        if not self.play.under_way:
             self._end()
 
-    def _begin(self, rules: Rules[Any], game: Any, before: Json | None = None) -> None:
-        self.mode, self.rules, self.game, self._asked = Mode.PLAYING, rules, game, None
-        self._out.append(Begun(rules.name, before or game.dump()))
+    def _begin(self, begun: Begun) -> None:
+        self.mode, self._asked = Mode.PLAYING, None
+        self._out.append(begun)
 
     def _tell(self, events: Sequence[Event]) -> None:
         self._errors = 0
@@ -491,12 +458,11 @@ class Unit:
         self._repeatable = []
         self._out += self.speech.announce()
         self._out += events
-        self.speech.add(self.title.script.cues(events, self.game))
+        self.speech.add(self.play.cues(events))
 
     def _end(self) -> None:
-        rules = self.rules
         self._out.append(Ended("over"))
-        if rules is self.title.intro:
+        if self.play.introduces:
             self._become_ready()
             return
         self.mode = Mode.OVER
@@ -508,21 +474,19 @@ class Unit:
         self._out.append(Rejected(reason))
         items: list[Item] = [Sound(SoundName.ERROR)]
         if self._errors >= HINT_AFTER:
-            game = self.game if self.mode is Mode.PLAYING else None
-            items += self.title.script.hint(game, reason)
+            items += self.play.hint(reason)
         self._out += self.speech.cut_in(items)
 
     def _rock(self, contact: Contact) -> None:
         self._out += self.speech.announce()
-        rules = self.rules
-        if self.mode is Mode.PLAYING and rules is self.title.game:
-            events = rules.rock(self.game, contact)
-            self._out += events
-            self._repeatable = [*self.title.script.cues(events, self.game), *self._question()]
-            self.speech.add(self.title.script.cues(events, self.game))
+        events = self.play.rock(contact)
+        if events is None:
+            self._out.append(Signals())
+            self.speech.add(SIGNALS)
             return
-        self._out.append(Signals())
-        self.speech.add(SIGNALS)
+        self._out += events
+        self._repeatable = [*self.play.cues(events), *self.play.question()]
+        self.speech.add(self.play.cues(events))
 
     # --- the push button
 
@@ -550,7 +514,7 @@ class Unit:
 
     def _to_repeat(self) -> list[Item]:
         """The last announcement, numbers spoken."""
-        return self._repeatable or self.title.script.cues(self._told, self.game, repeat=True)
+        return self._repeatable or self.play.cues(self._told, repeat=True)
 
     # --- settings: the button held at power-on
 
@@ -595,13 +559,10 @@ class Unit:
 
     # --- speech and time
 
-    def _question(self) -> list[Item]:
-        return self.title.script.question(self.game) if self.mode is Mode.PLAYING else []
-
     def _question_due(self) -> float | None:
         # Asked at every poll: whether a decision is open is cheaper to know than its question.
         waiting = self.mode is Mode.PLAYING and not self._question_repeated and self.speech.idle
-        if not waiting or self.rules is None or self.rules.pending(self.game) is None:
+        if not waiting or self.play.pending is None:
             return None
         return max(self._last_input, self._idle_since) + REPEAT_QUESTION_S
 

@@ -93,11 +93,11 @@ def check_the_game_goes_on(volcano: Volcano) -> None:
 
 def check_the_game_is_kept(volcano: Volcano) -> None:
     """After a power cut the game is the same."""
-    game = volcano.loop.unit.game.dump()
+    game = volcano.loop.unit.play.state.dump()
     other = again(volcano)
     other.switch_on()
     assert other.rows.events("resumed")
-    assert other.loop.unit.game.dump() == game
+    assert other.loop.unit.play.state.dump() == game
     other.mock.close()
 
 
@@ -487,6 +487,6 @@ def test_faults_in_any_order_never_end_a_game_or_tell_it_wrong(tmp_path: Path, s
     if records:
         rules = {rules.name: rules for rules in (TITLE.intro, TITLE.game)}[records[0].rules]  # type: ignore[union-attr]
         game, _ = replay(rules, records)
-        if volcano.loop.unit.game is not None:
-            assert game.dump() == volcano.loop.unit.game.dump()
+        if volcano.loop.unit.play.state is not None:
+            assert game.dump() == volcano.loop.unit.play.state.dump()
     volcano.mock.close()

@@ -31,7 +31,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 # --- who may import whom
 
 GAME = ("terms", "config", "game.kernel")
-UNIT = ("unit_batteries", "unit_events", "unit_outages", "unit_script", "unit_state")
+UNIT = ("unit_batteries", "unit_events", "unit_play", "unit_outages", "unit_script", "unit_state")
 STAGE = (
     *("terms", "config", "catalogue", "speech", "unit", "unit_events", "unit_state", "journal"),
     *("game.kernel", "game.registry"),
@@ -48,6 +48,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "unit_events": ("terms", "game.kernel"),
     "unit_script": ("terms",),
     "unit_batteries": (),
+    "unit_play": ("terms", "game.kernel"),
     "unit_outages": ("terms",),
     "unit_state": ("terms", "speech", "unit_batteries", "unit_events", "game.kernel"),
     "unit": ("terms", "speech", "identity", *UNIT, "game.kernel"),

@@ -150,7 +150,7 @@ class Twins(Volcano):
         """An input error, found by asking the rules; anything else is no disturbance and is left out."""
         unit = self.second.console.unit
         contact = Contact(figure, field, touch)
-        if touch is not Touch.ROCK and unit.mode in (Mode.READY, Mode.PLAYING) and unit._refusal(contact):
+        if touch is not Touch.ROCK and unit.mode in (Mode.READY, Mode.PLAYING) and unit.play.refusal(contact):
             rows = self.second.play(f"{figure} {field} {touch}")
             assert [row["event"] for row in rows if "event" in row] == ["rejected"]
 

@@ -57,7 +57,7 @@ class Tape:
         return rows
 
     def state(self) -> Any:
-        return self.table.console.unit.game
+        return self.table.console.unit.play.state
 
     @property
     def text(self) -> str:

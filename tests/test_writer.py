@@ -295,7 +295,7 @@ def test_a_disk_that_never_answers_is_named_once_and_the_game_goes_on(
     assert caplog.messages == [named, "journal: the disk answers again"]
     records = Store(card.folder, print).load()
     game, _ = replay(TITLE.game, records)
-    assert game.dump() == volcano.loop.unit.game.dump()
+    assert game.dump() == volcano.loop.unit.play.state.dump()
 
 
 def test_an_answer_meanwhile_cuts_in_as_ever(volcano: Volcano) -> None:

@@ -71,7 +71,7 @@ class Watched:
     @property
     def game(self) -> Any:
         """The state of the game under way or over, None without one."""
-        return self.console.unit.game
+        return self.console.unit.play.state
 
     def play(self, line: str) -> list[dict[str, Any]]:
         """Carry out one line and look at everything; the rows that it made.
@@ -101,10 +101,10 @@ class Watched:
         json.dumps(self.rows)
         last = max((n for n, each in enumerate(self.console.records) if isinstance(each, Begun)), default=None)
         dumped = self.game.dump() if self.game is not None else None
-        if last is not None and unit.rules is not None:
-            state, _ = replay(unit.rules, self.console.records[last:])
+        if last is not None and unit.play.rules is not None:
+            state, _ = replay(unit.play.rules, self.console.records[last:])
             must(state == self.game, "the record replays to another game")
-            must(unit.rules.load(json.loads(json.dumps(dumped))).dump() == dumped, "a saved game differs when read")
+            must(unit.play.rules.load(json.loads(json.dumps(dumped))).dump() == dumped, "a saved game differs when read")
         row = json.dumps({"event": "state", **unit.dump(unfinished(self.console.records))})
         other = Watched()
         other.console.restore(row)
@@ -114,7 +114,7 @@ class Watched:
     # --- what is looked at
 
     def _ended(self, game: Any) -> bool:
-        rules = self.console.unit.rules
+        rules = self.console.unit.play.rules
         return rules is not TITLE.game or rules.over(game)
 
     def _look_at_complaints(self) -> None:

@@ -32,7 +32,9 @@ EDGES = {
     "config.txt": "as Raspberry Pi OS has it, in /boot/firmware; no firmware reads it",
     "the network": "the wheels were fetched before, pip finds them in a folder",
     "chips and pins": "emulated (volcano run --mock), moved through a socket by emulated_hands.py",
-    "the sound card": "there is none: cues last as long as they would be heard",
+    "the sound card": "there is none: cues last as long as they would be heard; the voices are left out (--no-sounds)",
+    "udev and modules": "neither runs in a container: the rules are verified, and nobody has made devices by them",
+    "the Pi's watchdog": "there is none: systemd reads that it shall feed one",
     "the checkout": "mounted read-only",
 }
 

@@ -140,6 +140,8 @@ class Store:
         """What the disk refused; it is tried again with the next record, so that no record is missing between."""
         self._whole_bytes: int | None = None
         """The length of what is good in the running game's file; None: all of it."""
+        self._damaged: tuple[bytes, Journal] | None = None
+        """What the file held that is to be set aside, and could not be yet."""
         self._claim: int | None = None
 
     def claim(self) -> bool:
@@ -159,7 +161,7 @@ class Store:
     def load(self) -> tuple[Record, ...]:
         """The records of the running game. A torn tail is cut off; a damaged or foreign file is set aside."""
         self._unwritten.clear()  # after a power cut only what is on the disk has happened
-        self._whole_bytes = None
+        self._whole_bytes = self._damaged = None
         try:
             data = read_file(self.running)
         except FileNotFoundError:
@@ -174,17 +176,27 @@ class Store:
 
     def _mend(self, data: bytes, journal: Journal) -> None:
         torn = bool(journal.records) and journal.problem == "the last line is torn"
-        if torn:
-            self._whole_bytes = journal.whole_bytes  # the next record cuts the tail off if the disk is full now
         with self._complaining():
-            if not torn:
-                aside = free_name(self.folder, "set-aside", ".journal")
-                aside.write_bytes(data)
-                self.warn(f"journal: {self.running}: {journal.problem}; the file is kept as {aside}")
-            if journal.records:
+            if torn:
+                self._whole_bytes = journal.whole_bytes  # the next record cuts the tail off if the disk is full now
                 replace_file(self.running, data[: journal.whole_bytes])
             else:
-                self.running.unlink()
+                self._damaged = data, journal
+                self._set_aside()
+
+    def _set_aside(self) -> None:
+        """Keep what is damaged under another name, on the disk before the running game's file has it no more."""
+        if self._damaged is None:
+            return
+        data, journal = self._damaged
+        aside = free_name(self.folder, "set-aside", ".journal")
+        replace_file(aside, data)
+        self.warn(f"journal: {self.running}: {journal.problem}; the file is kept as {aside}")
+        if journal.records:
+            replace_file(self.running, data[: journal.whole_bytes])
+        else:
+            self.running.unlink()
+        self._damaged = None
 
     def append(self, *records: Record) -> None:
         """Keep records; they are on the disk when this returns, unless the disk refuses them."""
@@ -209,6 +221,7 @@ class Store:
 
     def _write(self, records: Sequence[Record]) -> None:
         """Records of one game, with one sync."""
+        self._set_aside()
         if self._whole_bytes is None:
             self._whole_bytes = self.running.stat().st_size if self.running.exists() else 0
         if isinstance(records[0], Begun) and self._whole_bytes:

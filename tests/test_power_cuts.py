@@ -403,6 +403,50 @@ def test_an_old_card_that_is_read_only_is_still_read(tmp_path: Path, monkeypatch
     assert store.running.read_bytes().startswith(whole)
 
 
+@pytest.mark.parametrize("line", [0, 1])
+def test_what_is_damaged_while_the_card_is_full_is_set_aside_later(
+    line: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Records behind the damage would be lost at the next start."""
+    lines = [encode(record) for record in RECORDS[:3]]
+    lines[line] = b"#" + lines[line][1:]
+    damaged = b"".join(lines)
+    folder = tmp_path / "state"
+    folder.mkdir()
+    (folder / "running.journal").write_bytes(damaged)
+    disk = Disk(folder, monkeypatch)
+
+    def fail(_: Op) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    disk.fails = fail
+    store = Kept(folder)
+    assert list(store.load()) == list(RECORDS[:line])
+    disk.fails = lambda _: None
+    store.append(*RECORDS[line:2])
+    assert list(Kept(folder).load()) == list(RECORDS[:2])
+    (aside,) = folder.glob("set-aside-*")
+    assert aside.read_bytes() == damaged
+
+
+def test_wherever_the_power_goes_what_is_damaged_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    damaged = encode(RECORDS[0]) + b"#" + b"".join(map(encode, RECORDS[1:3]))
+    folder = tmp_path / "told"
+    folder.mkdir()
+    disk = Disk(folder, monkeypatch)
+    with (folder / "running.journal").open("wb") as file:
+        file.write(damaged)
+        os.fsync(file.fileno())
+    disk.ops.append(Op("sync folder"))
+    there = len(disk.ops)
+    Kept(folder).load()
+    monkeypatch.undo()
+    for cut in range(there, len(disk.ops) + 1):
+        for number, state in enumerate(states(disk.ops[:cut])):
+            held = {data for name, data in state.items() if name.startswith(("running", "set-aside"))}
+            assert damaged in held, f"after {cut} operations, state {number}: {sorted(state)}"
+
+
 # --- settings
 
 

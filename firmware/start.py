@@ -203,6 +203,8 @@ def run(options: argparse.Namespace) -> int:
     from firmware.hal.backends import mock_hardware, real_hardware  # noqa: PLC0415
     from firmware.service import Notifier, open_with_card  # noqa: PLC0415
 
+    if not options.mock and "NOTIFY_SOCKET" not in os.environ:
+        _leave_the_service_alone()
     setting = Setting(options, forgiving=options.config is None)
     if options.mock:
         hardware = mock_hardware(setting.wiring, setting.clock, calibration=setting.calibration).hardware
@@ -237,6 +239,17 @@ def run(options: argparse.Namespace) -> int:
         page.close()
     notifier.close()
     return 0
+
+
+def _leave_the_service_alone() -> None:
+    """Typed by hand: two programs on one bus would each play a game of its own with every touch."""
+    from firmware.journal import Store  # noqa: PLC0415
+    from firmware.workshop import SERVICE_STATE  # noqa: PLC0415
+
+    store = Store(SERVICE_STATE, _warn)
+    if SERVICE_STATE.is_dir() and not store.claim():
+        raise VolcanoError("the volcano's service plays on this board: stop it first: sudo systemctl stop volcano")
+    store.close()
 
 
 def _service_page(options: argparse.Namespace, setting: Setting, loop: Loop, told: Iterable[Any]) -> ServicePage:

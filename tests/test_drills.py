@@ -20,6 +20,7 @@ import pytest
 from table import TITLE, Rows, texts
 from test_loop import POLL_S, WIRING, Volcano, again
 
+from firmware import cli, workshop
 from firmware.audio.mixer import MixerPlayer
 from firmware.audio.pack import load_pack
 from firmware.game.kernel import Played, replay
@@ -435,6 +436,20 @@ def test_a_second_volcano_leaves_the_game_of_the_first_alone(tmp_path: Path) -> 
     assert "another volcano keeps its game" in service.stderr
     first.close()
     assert started_once(tmp_path).returncode == 0
+
+
+def test_typed_by_hand_the_board_is_left_to_its_service(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(workshop, "SERVICE_STATE", tmp_path)
+    monkeypatch.delenv("NOTIFY_SOCKET", raising=False)
+    service = Store(tmp_path, print)
+    assert service.claim()
+    assert cli.main(["run", "--state-dir", str(tmp_path / "own")]) == 2
+    assert capfd.readouterr().err == (
+        "volcano: the volcano's service plays on this board: stop it first: sudo systemctl stop volcano\n"
+    )
+    service.close()
 
 
 # --- everything

@@ -57,7 +57,7 @@ from firmware.unit_script import SIGNALS, contact_names, fault_lines, self_test
 from firmware.unit_state import NOT_YET, Mode, UnitState, unfinished_game
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from firmware.game.kernel import Json, Rules, Title
     from firmware.terms import Fault, Item, Texts
@@ -227,40 +227,14 @@ class Unit:
     def tick(self, now: float) -> None:
         """Time has passed: pauses end, questions are repeated, the unit falls asleep."""
         self._now = now
-        if isinstance(self.speech.current, Pause) and now >= self._pause_until:
-            self.speech.ended()
-        if self.mode is Mode.WEAK and now >= self._next_beep:
-            self._beep()
-        if (due := self._weakened_due()) is not None and now >= due:
-            self.batteries.told = True
-            self._out.append(BatteryWeakened())
-            self.speech.remark([say("batteries-weak")])
-        if not self._asleep:
-            if (due := self._question_due()) is not None and now >= due:
-                self._question_repeated = True
-                self._out.append(Repeated())
-                self.speech.add(self.play.question())
-            elif self.mode is not Mode.WEAK and now >= self._last_input + SLEEP_S and self.speech.idle:
-                self._asleep = True
-                self._out.append(Symbols())
+        for due, act in self._timers():
+            if now >= due:
+                act()
         self._go_on()
 
     def next_timer(self) -> float | None:
         """When `tick` has something to do, None if never; `finished` may come before."""
-        if self.mode is Mode.OFF:
-            return None
-        times = []
-        if isinstance(self.speech.current, Pause):
-            times.append(self._pause_until)
-        if (due := self._weakened_due()) is not None:
-            times.append(due)
-        if self.mode is Mode.WEAK:
-            times.append(self._next_beep)
-        elif self.speech.idle and not self._asleep:
-            times.append(self._last_input + SLEEP_S)
-            if (due := self._question_due()) is not None:
-                times.append(due)
-        return min(times, default=None)
+        return min((due for due, _ in self._timers()), default=None)
 
     def take(self) -> list[Output]:
         """What has happened since the last call: events, cues that begin now, records and settings to keep."""
@@ -559,15 +533,35 @@ class Unit:
 
     # --- speech and time
 
-    def _question_due(self) -> float | None:
-        # Asked at every poll: whether a decision is open is cheaper to know than its question.
-        waiting = self.mode is Mode.PLAYING and not self._question_repeated and self.speech.idle
-        if not waiting or self.play.pending is None:
-            return None
-        return max(self._last_input, self._idle_since) + REPEAT_QUESTION_S
+    def _timers(self) -> Iterator[tuple[float, Callable[[], None]]]:
+        """What time alone brings about, and when; what is done of it counts before the next is looked at."""
+        if self.mode is Mode.OFF:
+            return
+        if isinstance(self.speech.current, Pause):
+            yield self._pause_until, self.speech.ended
+        if self.mode is Mode.WEAK:
+            yield self._next_beep, self._beep
+        elif not self._asleep:
+            if self.mode not in NOT_YET and (due := self.batteries.due_s) is not None:
+                yield due, self._tell_weakened
+            if self.speech.idle and not self._question_repeated and self.play.pending is not None:
+                yield max(self._last_input, self._idle_since) + REPEAT_QUESTION_S, self._repeat_question
+            if self.speech.idle:
+                yield self._last_input + SLEEP_S, self._fall_asleep
 
-    def _weakened_due(self) -> float | None:
-        return None if self._asleep or self.mode in NOT_YET else self.batteries.due_s
+    def _tell_weakened(self) -> None:
+        self.batteries.told = True
+        self._out.append(BatteryWeakened())
+        self.speech.remark([say("batteries-weak")])
+
+    def _repeat_question(self) -> None:
+        self._question_repeated = True
+        self._out.append(Repeated())
+        self.speech.add(self.play.question())
+
+    def _fall_asleep(self) -> None:
+        self._asleep = True
+        self._out.append(Symbols())
 
     def _touched(self, now: float) -> None:
         self._now = self._last_input = now

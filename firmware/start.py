@@ -203,7 +203,7 @@ def run(options: argparse.Namespace) -> int:
     from firmware.hal.backends import mock_hardware, real_hardware  # noqa: PLC0415
     from firmware.service import Notifier, open_with_card  # noqa: PLC0415
 
-    if not options.mock and "NOTIFY_SOCKET" not in os.environ:
+    if not options.mock and "STATE_DIRECTORY" not in os.environ:
         _leave_the_service_alone()
     setting = Setting(options, forgiving=options.config is None)
     if options.mock:

@@ -442,7 +442,7 @@ def test_typed_by_hand_the_board_is_left_to_its_service(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(workshop, "SERVICE_STATE", tmp_path)
-    monkeypatch.delenv("NOTIFY_SOCKET", raising=False)
+    monkeypatch.delenv("STATE_DIRECTORY", raising=False)
     service = Store(tmp_path, print)
     assert service.claim()
     assert cli.main(["run", "--state-dir", str(tmp_path / "own")]) == 2

@@ -42,7 +42,7 @@ LACQUERED_SKINS_PF = ((140.0, 0.5), (300.0, 0.5))
 LACQUERS_PF = (22.0, 28.0, 36.0, 46.0, 60.0)
 """In series with that, where the heads are painted; estimate."""
 
-LACQUERED_HEADS = 0.03
+LACQUERED_HEADS = 0.025
 LACQUERED_TOUCHES = 0.2
 """How probable painted heads and insulated Touch fields are before any grip; estimate."""
 

@@ -39,9 +39,22 @@ DOUBT_S = 0.5
 believed when it is there still after so long: what a hand does the chip calls a touch by then.
 """
 
+SURE_FALL = 2.0
+"""A fall of so many times as much is no spike of noise."""
+
 DRIFT_SHARE = 0.25
 FOLLOW_S = 0.5
 """Share of a small change that one measurement moves the idle level by, no more often than this."""
+
+CREEP_S = 1.5
+"""What a level at rest has risen in this time before a touch was the hand that closed; estimate of the slowest."""
+
+SETTLING_S = 0.5
+YOUNG_S = 2.0
+YOUNG_COUNTS = 1.5
+"""A new level at rest is the mean of what comes until it is two seconds old and differs by no more than so many counts
+of noise: grips are measured from it. In its first half second the last finger may leave: then it begins anew, lower.
+"""
 
 SAG = 0.003
 MOST_SAG = 0.1
@@ -95,6 +108,14 @@ class _Hand:
     last_pf: float
 
 
+@dataclass(slots=True)
+class _Young:
+    """A new level at rest: since when, and the mean of how many measurements it is."""
+
+    since_s: float
+    measurements: int = 1
+
+
 class Levels:
     """What the pads of one chip measure. Lists are by electrode, in picofarads; nan where nothing is known.
 
@@ -122,6 +143,9 @@ class Levels:
         """The stored level of each calibrated electrode with nothing on the board."""
         self._doubted: dict[int, tuple[float, float]] = {}
         self._followed_s: dict[int, float] = {}
+        self._young: dict[int, _Young] = {}
+        self._before_pf: dict[int, tuple[float, float]] = {}
+        """Since when a level at rest has been creeping up, and from where."""
         self._sagging_since_s = math.inf
         self._sagged = False
         self._began_s = math.inf
@@ -131,6 +155,11 @@ class Levels:
             if calibration is not None and pad in calibration.pads:
                 self._empty_pf[electrode] = calibration.pads[pad].idle_pf
                 self._touch_pf[electrode] = calibration.pads[pad].touch_pf
+
+    @property
+    def doubtful(self) -> bool:
+        """Some level has changed by more than drift and is to be seen once more."""
+        return bool(self._doubted)
 
     def rise_pf(self, electrode: int) -> float:
         """How far an electrode was above rest at the last measurement."""
@@ -224,6 +253,9 @@ class Levels:
             self.now_pf[electrode] = self._measured_pf(electrode, snapshot) / sag
             if touched >> electrode & 1:
                 self._doubted.pop(electrode, None)
+                since_s, before_pf = self._before_pf.pop(electrode, (-math.inf, 0.0))
+                if now - since_s <= CREEP_S:
+                    self.idle_pf[electrode] = min(self.idle_pf[electrode], before_pf)
                 self._believe_baseline(electrode, snapshot, now)
                 continue
             if not LOWEST_IDLE <= counts <= HIGHEST_IDLE:
@@ -231,9 +263,9 @@ class Levels:
             if sag == 1.0:  # what is corrected is no truth to follow
                 self._follow(electrode, now)
 
-    def rest(self, electrode: int) -> None:
-        """The present level is rest from now on."""
-        self.idle_pf[electrode] = self.now_pf[electrode]
+    def rest(self, electrode: int, now: float) -> None:
+        """The present level is rest from now on; `now` in seconds."""
+        self._begin(electrode, self.now_pf[electrode], now)
         self._hands.pop(electrode, None)
 
     def _sag(self, snapshot: Snapshot, now: float) -> float:
@@ -296,28 +328,65 @@ class Levels:
     def _follow(self, electrode: int, now: float) -> None:
         """Let the level at rest follow.
 
-        A fall is believed at once: a figure was lifted off. A rise might be a hand on its way, which the chip will call
-        a touch in a moment; so it must still be there a while later.
+        A fall is believed at once, a small one when it is seen twice: a figure was lifted off. A rise might be a hand
+        on its way, which the chip will call a touch in a moment; so it must still be there a while later.
         """
         level_pf = self.now_pf[electrode]
         if not math.isfinite(level_pf):
             return  # no reading
         change_pf = level_pf - self.idle_pf[electrode]
+        if not math.isfinite(change_pf):
+            self._begin(electrode, level_pf, now)
+            return
+        if electrode in self._young and self._grow_up(electrode, change_pf, now):
+            return
         drift_pf = self._drift_pf(electrode)
-        if change_pf > drift_pf:
-            doubted_pf, since_s = self._doubted.get(electrode, (math.inf, now))
-            if abs(level_pf - doubted_pf) > drift_pf:
-                self._doubted[electrode] = level_pf, now
-                return
-            if now - since_s < DOUBT_S:
-                return
-        self._doubted.pop(electrode, None)
         if abs(change_pf) <= drift_pf:
+            self._doubted.pop(electrode, None)
             if now - self._followed_s.get(electrode, -math.inf) >= FOLLOW_S:  # else a hand that closes slowly is drift
                 self._followed_s[electrode] = now
-                self.idle_pf[electrode] += DRIFT_SHARE * change_pf
+                self._creep(electrode, DRIFT_SHARE * change_pf, now)
+            return
+        doubted_pf, since_s = self._doubted.get(electrode, (math.inf, now))
+        if change_pf < -SURE_FALL * drift_pf:
+            pass
+        elif change_pf < 0.0 and doubted_pf < self.idle_pf[electrode]:
+            level_pf = max(level_pf, doubted_pf)  # of two falls the smaller, a spike of noise is none
+        elif abs(level_pf - doubted_pf) > drift_pf:
+            self._doubted[electrode] = level_pf, now
+            return
+        elif now - since_s < DOUBT_S:
+            return
+        self._begin(electrode, level_pf, now)
+
+    def _begin(self, electrode: int, level_pf: float, now: float) -> None:
+        """A new level at rest."""
+        self._doubted.pop(electrode, None)
+        self._before_pf.pop(electrode, None)
+        self.idle_pf[electrode] = level_pf
+        self._young[electrode] = _Young(now)
+
+    def _creep(self, electrode: int, by_pf: float, now: float) -> None:
+        """Move a level at rest a little, and know the way back."""
+        if now - self._before_pf.get(electrode, (-math.inf, 0.0))[0] > CREEP_S:
+            self._before_pf[electrode] = now, self.idle_pf[electrode]
+        self.idle_pf[electrode] += by_pf
+
+    def _grow_up(self, electrode: int, change_pf: float, now: float) -> bool:
+        """Let a new level at rest settle; False if it is none any more, or something comes."""
+        young = self._young[electrode]
+        noise_pf = YOUNG_COUNTS * self._count_pf(electrode)
+        if now - young.since_s > YOUNG_S:
+            del self._young[electrode]
+        elif change_pf < -noise_pf and now - young.since_s < SETTLING_S:
+            self.idle_pf[electrode] += change_pf
+            young.measurements = 1
+        elif abs(change_pf) <= noise_pf:
+            young.measurements += 1
+            self._creep(electrode, change_pf / young.measurements, now)
         else:
-            self.idle_pf[electrode] = level_pf
+            return False
+        return True
 
     def learnt_under_a_hand(self, snapshot: Snapshot) -> bool:
         """Whether a pad at rest reads more than auto-configuration would leave it, and no other is on the rise."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from firmware.hal.coded import Badges, Rails, feet_pf, figure_reader
 from firmware.hal.contact import NOTHING, RAISED_PF, STANDING, STANDING_ON_RINGS, STUCK_S, Contacts, Finger, PadReading
 from firmware.hal.figures import least_grip_pf
-from firmware.hal.levels import STANDING_MOST_PF
+from firmware.hal.levels import STANDING_MOST_PF, YOUNG_S
 from firmware.hal.tended_chip import BLIND_S, ChipState, TendedChip
 from firmware.hal.wiring import FigureMethod
 from firmware.terms import Fault, Part
@@ -41,9 +41,8 @@ CHORE_S = 0.095
 HEALTH_SLOTS = 10
 """Each chip's health once a second, in a slot of its own (four chips at most)."""
 
-DRIFT_SLOTS = 20
 DRIFT_SLOT = 5
-"""One chip is measured every two seconds, in turn, in a slot without a health reading."""
+"""Each chip is measured once a second, in a slot without a health reading: drift, and figures lifted off unseen."""
 
 AFTER_RELEASE_S = 0.2
 """A field is measured this long after its release: by then the hand or the figure is gone."""
@@ -84,6 +83,8 @@ class _Station:
         self.measure_s = float("-inf")
         self.measured_s = float("-inf")
         self.closely_until_s = float("-inf")
+        self.young_until_s = float("-inf")
+        """Until then the level at rest of a field that was let go is measured again and again."""
         self.blind_until_s = float("-inf")
 
     def take(self, now: float) -> tuple[int, bool]:
@@ -101,6 +102,7 @@ class _Station:
         released = bool(self.mask & ~mask & self.field_bits)
         if released:
             self.measure_s = now + AFTER_RELEASE_S
+            self.young_until_s = now + YOUNG_S
         self.mask = mask
         return new, released
 
@@ -173,8 +175,12 @@ class Pads:
         why = reasons[0] if len(reasons) == 1 else f"check what they share, SDA, SCL, 3V3 and ground ({reasons[0]})"
         return Fault(Part.BUS, "", f"none of the {len(self._stations)} MPR121 can be reached: {why}")
 
-    def poll(self, now: float, *, closely: bool) -> PadReading:
-        """Read what is due. `closely`: a contact is being made, measure every gripped field at every poll."""
+    def poll(self, now: float, *, closely: bool, falling: bool = False) -> PadReading:
+        """Read what is due.
+
+        `closely`: a contact may be made, measure every gripped field at every poll while a Touch field is touched.
+        `falling`: a hand is letting go, measure them in any case.
+        """
         if not self._all_well:
             self._revive(now)
         awake = 0
@@ -189,12 +195,12 @@ class Pads:
             self._chores(now)
         if self._at_rest():
             return NOTHING
-        return self._reading(now, closely)
+        return self._reading(now, closely, falling)
 
     def _at_rest(self) -> bool:
         return not any(station.chip.mask or station.mask for station in self._stations)
 
-    def _reading(self, now: float, closely: bool) -> PadReading:
+    def _reading(self, now: float, closely: bool, falling: bool) -> PadReading:
         taken = [station.take(now) for station in self._stations]
         if (count := sum(bits.bit_count() for bits, _ in taken)) > SWARM:
             log.warning("%d pads touched at once: ignored", count)
@@ -213,7 +219,7 @@ class Pads:
             held = station.mask & station.field_bits
             if bits:
                 station.closely_until_s = now + NEW_S
-            due = closely or now < station.closely_until_s or now >= station.measure_s
+            due = closely or falling or now < station.closely_until_s or now >= station.measure_s
             if (station.mask or station is rails) and due and self._measure(station, now):
                 station.measure_s = now + GLANCE_S
                 rise_pf.update(station.rises_pf(held))
@@ -272,6 +278,7 @@ class Pads:
             station.mask &= ~(1 << electrode)
             station.blind_until_s = now + BLIND_S
             station.measure_s = now + AFTER_RELEASE_S
+            station.young_until_s = now + YOUNG_S
 
     # --- chores
 
@@ -287,16 +294,17 @@ class Pads:
         turn = self._slot % HEALTH_SLOTS
         if turn < len(self._stations):
             self._stations[turn].chip.check(now)
-        if self._slot % DRIFT_SLOTS == DRIFT_SLOT:
-            self._measure(self._stations[self._slot // DRIFT_SLOTS % len(self._stations)], now)
+        if 0 <= turn - DRIFT_SLOT < len(self._stations):
+            self._measure(self._stations[turn - DRIFT_SLOT], now)
         for station in self._stations:
             for electrode in station.chip.levels.hands_gone(now):
                 pad = station.chip.levels.pads[electrode]
                 if self._names()[0] <= {pad}:  # as with every field: not while another Touch field is down
                     self.rebase(pad, now)
             at_rest = not station.mask & station.field_bits
-            if at_rest and station.measure_s <= now and self._measure(station, now):
-                station.measure_s = float("inf")
+            due = station.measure_s <= now or station.chip.levels.doubtful
+            if at_rest and due and self._measure(station, now):
+                station.measure_s = now if now < station.young_until_s else float("inf")
             if station.swarm and now - station.swarm_since_s >= SWARM_S:
                 self._settle_swarm(station, now)
             elif station.swarm:
@@ -375,7 +383,7 @@ class Mpr121Board:
         if self._closed:
             return None
         contacts = self._contacts
-        reading = self.pads.poll(now, closely=not contacts.answered)
+        reading = self.pads.poll(now, closely=not contacts.answered, falling=contacts.falling)
         if reading is NOTHING and contacts.idle:
             return None
         grip = contacts.update(reading, now)

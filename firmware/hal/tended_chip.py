@@ -391,5 +391,5 @@ class TendedChip:
         except BusError as error:
             self._fail(error, now)
             return False
-        self.levels.rest(electrode)
+        self.levels.rest(electrode, now)
         return True

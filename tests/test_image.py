@@ -214,10 +214,11 @@ def test_the_kernel_is_told_the_card_s_own_words_a_sound_card_and_the_test() -> 
 
 def test_only_the_state_may_have_been_written() -> None:
     card = {"start": 0, "length": 1 << 31, "depth": 1}
-    inside = {"start": 300 << 20, "length": 64 << 10, "depth": 0}
-    assert image_boot.written_outside([card, inside], 300 << 20, 64 << 20) == []
-    assert image_boot.written_outside([card, inside], 301 << 20, 63 << 20) == [(300 << 20, 64 << 10)]
-    assert image_boot.written_outside([card, inside], 236 << 20, 64 << 20) == [(300 << 20, 64 << 10)]
+    piece = {"start": 300 << 20, "length": 64 << 10, "depth": 0}
+    assert image_boot.written([card], 300 << 20, 64 << 20) == (0, [])
+    assert image_boot.written([card, piece], 300 << 20, 64 << 20) == (64 << 10, [])
+    assert image_boot.written([card, piece], 301 << 20, 63 << 20) == (0, [(300 << 20, 64 << 10)])
+    assert image_boot.written([card, piece], 236 << 20, 64 << 20) == (0, [(300 << 20, 64 << 10)])
 
 
 def test_the_guest_plays_at_full_volume() -> None:

@@ -13,21 +13,11 @@ import pytest
 
 from firmware.balance.command import _bar
 from firmware.balance.report import report, write
+from firmware.balance.summary import Share, Summary, quantile, quantile_interval, targets
 from firmware.balance.transcript import show
 from firmware.balance.workers import play_all
 from firmware.cli import main
-from firmware.game.insel.balance import (
-    SOURCES,
-    Contest,
-    Outcome,
-    Share,
-    Summary,
-    new_game,
-    play_some,
-    quantile,
-    quantile_interval,
-    targets,
-)
+from firmware.game.insel.balance import SOURCES, Contest, Outcome, new_game, play_some
 from firmware.game.insel.bots import HABITS
 from firmware.game.insel.material import load_material
 from firmware.game.insel.rules import InselRules

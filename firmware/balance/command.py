@@ -45,12 +45,13 @@ def add_balance_command(commands: Any, clock: Callable[[], float]) -> None:
 
 def _balance(options: argparse.Namespace, clock: Callable[[], float]) -> int:
     from firmware.balance.report import report, write  # noqa: PLC0415 - none of this slows the other commands
+    from firmware.balance.summary import Summary  # noqa: PLC0415
     from firmware.balance.workers import play_all  # noqa: PLC0415
-    from firmware.game.insel.balance import Contest, Summary, level_of  # noqa: PLC0415
+    from firmware.game.insel.balance import Contest  # noqa: PLC0415
     from firmware.game.insel.tuning import LEVELS  # noqa: PLC0415
 
     _check(options)
-    levels = range(len(LEVELS)) if options.level == ALL else [level_of(options.level)]
+    levels = range(len(LEVELS)) if options.level == ALL else [_level(options.level)]
     contests = [Contest(options.players, level, options.seed, options.bots) for level in levels]
     if options.show is not None:
         from firmware.balance.transcript import show  # noqa: PLC0415 - unit and catalogues, only here
@@ -102,3 +103,16 @@ def _bar(what: str) -> Callable[[int, int], None]:
             print(f"\r{what}: [{bar:{BAR_WIDTH}}] {done} of {of}{end}", end="", file=sys.stderr, flush=True)
 
     return progress
+
+
+def _level(name: str) -> int:
+    """The index of a level by name.
+
+    Raises:
+        VolcanoError: there is no such level.
+    """
+    from firmware.game.insel.tuning import LEVELS  # noqa: PLC0415
+
+    if name not in LEVELS:
+        raise VolcanoError(f"--level: must be one of {', '.join(LEVELS)}, is {name!r}")
+    return LEVELS.index(name)

@@ -9,7 +9,7 @@ from matplotlib import rc_context
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from firmware.game.insel.balance import FULL_RESCUES, LENGTHS, SAVED, SEATS, quantile
+from firmware.balance.summary import FULL_RESCUES, LENGTHS, SAVED, SEATS, quantile
 from firmware.game.insel.tuning import LEVELS
 from firmware.terms import counted
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from firmware.game.insel.balance import Share, Summary
+    from firmware.balance.summary import Share, Summary
 
 TURNS_A_BAR = 5
 BAND = {"color": "#3b8", "alpha": 0.18, "linewidth": 0}

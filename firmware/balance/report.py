@@ -6,7 +6,8 @@ import csv
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from firmware.game.insel.balance import SOURCES, quantile, quantile_interval, targets
+from firmware.balance.summary import quantile, quantile_interval, targets
+from firmware.game.insel.balance import SOURCES
 from firmware.game.insel.tuning import LEVELS
 from firmware.terms import VolcanoError, counted
 
@@ -14,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from firmware.game.insel.balance import Contest, Outcome, Share, Summary
+    from firmware.balance.summary import Share, Summary
+    from firmware.game.insel.balance import Contest, Outcome
 
 FOUR = 4
 """The targets are those of a game of four."""

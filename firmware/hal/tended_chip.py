@@ -12,7 +12,7 @@ from enum import Enum
 from statistics import median
 from typing import TYPE_CHECKING
 
-from firmware.hal.levels import DRIFT_PF, FITTING, STANDING_MOST_PF, Levels
+from firmware.hal.levels import DRIFT_PF, FITTING, LOWEST_IDLE, STANDING_MOST_PF, Levels
 from firmware.hal.mpr121 import Mpr121
 from firmware.hal.mpr121_config import Mpr121Config
 from firmware.hal.ports import BusError
@@ -41,6 +41,10 @@ SOUND_S = 10.0
 OVER_CURRENTS = 3
 OVER_CURRENT_WINDOW_S = 60.0
 """So many over-currents within the window mean a wrong or broken REXT: the chip is named as faulty."""
+
+SILENT_S = 1.0
+"""A chip that is in Run and has no counts on any pad for so long is damaged, or its pads are shorted to ground."""
+SILENT = "measures nothing: check its 3V3, REXT (75 kOhm), and its pads for shorts to ground"
 
 BLIND_S = 0.06
 """After a start, or a re-based pad, a chip counts afresh: its status means nothing for two or three updates."""
@@ -122,6 +126,7 @@ class TendedChip:
         self._again_s = float("-inf")
         self._well_since_s = float("inf")
         self._over_currents_s: list[float] = []
+        self._silent_since_s: float | None = None
         self.lost_by = ""
         """Why it was lost last, and what to check."""
         self._fault: Fault | None = None
@@ -183,7 +188,7 @@ class TendedChip:
     def _settle(self, now: float) -> None:
         """Take the first measurement after a start: levels, hands that are there already, thresholds."""
         snapshot = self._measured(now)
-        if snapshot is None or not any(snapshot.filtered[electrode] for electrode in self.levels.pads):
+        if snapshot is None or self._has_no_counts(snapshot, now):
             return
         if not self._settled and not self._fits(snapshot):
             self._relearn(now)
@@ -203,6 +208,21 @@ class TendedChip:
         if self._logged:
             log.warning("%s works again", self.wiring.title)
         self._fault, self._logged = None, ""
+
+    def _has_no_counts(self, snapshot: Snapshot, now: float) -> bool:
+        """Whether no pad has any but for noise; if that lasts, the chip is lost and set up anew.
+
+        It is damaged, or its pads are shorted; or it was reset again before it had settled.
+        """
+        if any(snapshot.filtered[electrode] >= LOWEST_IDLE for electrode in self.levels.pads):
+            self._silent_since_s = None
+            return False
+        if self._silent_since_s is None:
+            self._silent_since_s = now
+        elif now - self._silent_since_s >= SILENT_S:
+            self._silent_since_s = None
+            self._lose(BusError(SILENT), now)
+        return True
 
     def _rest_counts(self) -> dict[int, float]:
         """What each pad whose rest is known reads at rest."""
@@ -358,6 +378,8 @@ class TendedChip:
         snapshot = self._measured(now)
         if snapshot is None or not (any(snapshot.filtered) or self._is_ours(now)):
             return False  # no readings at all: it has been reset
+        if self._has_no_counts(snapshot, now):
+            return False
         touched = (self.mask | snapshot.touched) & self.levels.touchable
         self.levels.learn(snapshot, touched, now)
         may_relearn = not self._stored_charges and now - self._relearn_s >= RELEARN_PAUSE_S

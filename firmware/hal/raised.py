@@ -1,0 +1,178 @@
+"""A field that its chip calls touched: whether a hand holds a figure there, or one merely stands, or nothing does."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import median
+
+from firmware.hal.levels import FIELD_RISE_PF, LOWEST_COUNTS
+
+IDLE_COUNTS = 724
+"""What auto-configuration makes an idle pad read (MPR121 data sheet, 5.11): by that a count is so many picofarads."""
+
+SPIKE = 3
+"""Levels are medians of so many measurements: one spike is no peak and no rest."""
+
+STILL_PF = 0.2
+STILL = 0.06
+"""A field that wanders by no more than this stands still."""
+
+STEADY_PF = 0.4
+STEADY = 0.06
+"""A held or standing figure's level wanders by no more than this."""
+
+SETTLED_S = 0.1
+"""A level is settled when it has been steady for so long."""
+
+RAISED_PF = 0.5
+"""Less than this is nobody's hand: a quarter of what the lightest figure (3.3 pF) adds when gripped where it stood."""
+
+FALLEN_COUNTS = 3.0
+FALLEN_NOISE = 3.0
+"""Nor is a smaller fall than this a hand that has let go, or a smaller rise one that has come back: so many counts, and
+so many standard deviations of the noise.
+"""
+
+GONE = 0.35
+"""Below this share of its peak a hand has let go, whatever stands there: the field's rest may be known badly."""
+
+FLAT_S = 0.5
+"""So long a field that its chip calls touched may show nothing at all."""
+
+GLANCE_S = 1.0
+"""So long a rise of no more than the heaviest figure that stands is one, even if a Touch field is touched then. And so
+long a rise that may be one's is one beside another field that is gripped: nobody need wait for it.
+"""
+
+QUICK = 1.5
+QUICK_UNSEEN_S = 0.12
+SLOW_UNSEEN_S = 0.8
+"""A hand that still closes began before its field was first measured: a moment before if the field was so many times
+the touch threshold then, noise apart, or else as long as a slow hand takes to come so far.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What a figure shows on a field when nobody holds it."""
+
+    most_pf: float
+    surely_pf: float
+    """Hardly a grip shows so little: what does for a second stands."""
+    together_pf: float
+    """The same of figures that were set down there one after the other."""
+    let_go: float
+    """A hand has let go when the rise has fallen below this share of its peak, and below `together_pf`."""
+    fall_pf: float = math.inf
+    """Or by so much, where that is less."""
+
+
+STANDING = Standing(2.0, 1.7, 3.3, 0.65)
+"""At most its metal's 1.7 pF, whatever is in its foot; two of the others show 3.0 pF together."""
+
+STANDING_ON_RINGS = Standing(12.5, 0.0, 12.5, 0.0, 0.9)
+"""Its foot couples the centre to the rings beside it, of 15 pF each: 8 pF with one, 11.5 pF with three; estimate. From
+a hand's 13.5 pF that is a small fall, and on batteries too small to be sure of: such a figure is known by standing for
+a second.
+"""
+
+
+@dataclass(slots=True)
+class Raised:
+    """What is known of such a field; rises are above its rest."""
+
+    since_s: float
+    standing: Standing = STANDING
+    first_s: float = 0.0
+    quick: bool = False
+    """Since when it has been measured above a standing figure's level, and whether it was there all at once."""
+    recent_pf: tuple[float, ...] = ()
+    rise_pf: float | None = None
+    peak_pf: float = 0.0
+    steady_pf: float = 0.0
+    steady_since_s: float = 0.0
+    still_pf: float = 0.0
+    still_since_s: float = 0.0
+    stands: bool = False
+    """The hand has let go: it is at rest from now on."""
+    stands_pf: float = 0.0
+    change_pf: float = RAISED_PF
+    """The least change that is no noise."""
+    floor_pf: float = 0.0
+    """What figures show here that were let go and have not been taken for the field's rest yet."""
+
+    def measure(self, measured_pf: float, idle_pf: float, noise_counts: float, now: float) -> None:
+        """Take one measurement: the rise, the pad at rest, both in picofarads, and how much of it may be noise."""
+        count_pf = pf_per_count(idle_pf, measured_pf)
+        self.change_pf = max(RAISED_PF, (FALLEN_COUNTS + FALLEN_NOISE * noise_counts) * count_pf)
+        self.recent_pf = (*self.recent_pf[1 - SPIKE :], measured_pf - self.floor_pf)
+        rise_pf = median(self.recent_pf)
+        if self.rise_pf is None or self.fallen:
+            self.first_s = now
+            threshold_pf = max(FIELD_RISE_PF, LOWEST_COUNTS * count_pf)
+            noise_pf = FALLEN_NOISE * noise_counts * count_pf
+            self.quick = measured_pf - self.floor_pf > QUICK * threshold_pf + noise_pf
+        if self.rise_pf is None or abs(rise_pf - self.steady_pf) > STEADY_PF + STEADY * rise_pf:
+            self.steady_pf, self.steady_since_s = rise_pf, now
+        if self.rise_pf is None or abs(rise_pf - self.still_pf) > STILL_PF + STILL * rise_pf:
+            self.still_pf, self.still_since_s = rise_pf, now
+        self.rise_pf = rise_pf
+        if self.stands:
+            if rise_pf > self.stands_pf + self.change_pf:
+                self._grip_anew(now)
+            return
+        self.peak_pf = max(self.peak_pf, rise_pf)
+        if self.fallen and now - self.steady_since_s >= SETTLED_S:
+            self.stands, self.stands_pf = True, rise_pf
+
+    def _grip_anew(self, now: float) -> None:
+        """A hand has come back before the field was re-based: from now on the rise is what it adds."""
+        self.stands = False
+        self.first_s, self.quick = now, False
+        self.floor_pf += self.stands_pf
+        self.recent_pf = tuple(pf - self.stands_pf for pf in self.recent_pf)
+        self.rise_pf = self.peak_pf = self.steady_pf = median(self.recent_pf)
+        self.steady_since_s = now
+
+    @property
+    def fallen(self) -> bool:
+        """The level has come down from a hand's to a standing figure's."""
+        standing = self.standing
+        most_pf = max(standing.together_pf, GONE * self.peak_pf)
+        highest_pf = min(
+            most_pf, max(standing.let_go * self.peak_pf, self.peak_pf - standing.fall_pf), self.peak_pf - self.change_pf
+        )
+        return self.rise_pf is not None and self.rise_pf < highest_pf
+
+    def took_s(self, now: float) -> float:
+        """How long a hand that still closes has been closing."""
+        return now - self.first_s + (QUICK_UNSEEN_S if self.quick else SLOW_UNSEEN_S)
+
+    @property
+    def gripped(self) -> bool:
+        """Held by a hand, as far as is known; what has not been measured might be."""
+        return not self.stands and not self.fallen and (self.rise_pf is None or self.rise_pf >= RAISED_PF)
+
+    def surely_stands(self, now: float) -> bool:
+        """Whether it has shown so little for so long that no hand holds it."""
+        low = self.rise_pf is not None and self.rise_pf <= self.standing.surely_pf
+        return low and now - self.steady_since_s >= GLANCE_S
+
+    @property
+    def rests(self) -> bool:
+        """The hand has let go, and the last measurement shows no new one coming."""
+        return self.stands and self.recent_pf[-1] <= self.stands_pf + STILL_PF
+
+    def is_flat(self, now: float) -> bool:
+        """Whether nothing has been there for a while: only the chip's baseline is wrong, after a dip of the supply."""
+        return self.rise_pf is not None and self.rise_pf < RAISED_PF and now - self.steady_since_s >= FLAT_S
+
+    def may_stand(self, now: float, for_s: float) -> bool:
+        """Whether it has shown no more than a standing figure can for so long."""
+        return self.rise_pf is not None and self.rise_pf < self.standing.most_pf and now - self.steady_since_s >= for_s
+
+
+def pf_per_count(idle_pf: float, rise_pf: float) -> float:
+    """How many picofarads a count is, at idle_pf + rise_pf on a pad that reads `IDLE_COUNTS` at rest."""
+    return max(idle_pf + rise_pf, idle_pf) ** 2 / (IDLE_COUNTS * idle_pf)

@@ -52,7 +52,8 @@ def test_a_card_is_no_larger_than_it_must_be() -> None:
 
 def test_the_root_is_found_by_its_label_and_no_word_keeps_a_pi_4_from_starting() -> None:
     written = "console=tty0 root=/dev/mmcblk0p2 rw fsck.repair=yes net.ifnames=0 cma=64M rootwait \n"
-    assert for_all_pis(written) == "root=LABEL=RASPIROOT console=tty0 rw fsck.repair=yes net.ifnames=0 rootwait\n"
+    kept = "console=tty0 rw fsck.repair=yes net.ifnames=0 rootwait"
+    assert for_all_pis(written) == f"root=LABEL=RASPIROOT {kept} ro\n", "with rw alone nobody would mend the root"
     assert image_disk.ROOT_LABEL in ROOT_BY_LABEL
 
 

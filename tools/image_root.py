@@ -54,6 +54,9 @@ ROOT_BY_LABEL = "root=LABEL=RASPIROOT"
 FOR_ALL_PIS = 'ROOTPART="LABEL=RASPIROOT"\nCMA=0\n'
 """For /etc/default/raspi-firmware, from which cmdline.txt is made at each new kernel: cma= keeps a Pi 4 from starting
 (raspi-firmware's kernel hook), and without it the kernel takes the same 64 MiB."""
+MENDED_FIRST = "ro"
+"""For /etc/default/raspi-extra-cmdline, which is appended there: raspi-firmware says rw, and the last of both counts.
+systemd mends a root that is read-only yet; the initramfs, made before there was an fstab, has nothing to mend with."""
 HEADER_BUS = ("/soc", "i2c@7e804000")
 """The bus on pins 3 and 5 in the device trees of the Pi 3, 4 and Zero 2 W: folder and node."""
 BUS_HZ = 400_000
@@ -292,7 +295,9 @@ def install(parts: Parts, root: Path) -> None:
     found = root.with_name("wheels")
     found.mkdir()
     run("tar", "-x", "-f", parts.wheels, "-C", found)
-    if parts.architecture.name != "arm64":
+    if parts.architecture.name == "arm64":
+        _for_pis(root)
+    else:
         _for_qemu(root)
     places = {ROOT: "/mnt", found: WHEELS, parts.sounds: SOUNDS}
     before = set((root / "srv").iterdir())
@@ -310,7 +315,7 @@ def install(parts: Parts, root: Path) -> None:
     (root / "etc/fstab").write_text(FSTAB, encoding="ascii")
     (root / "etc/machine-id").write_bytes(b"")  # each card makes its own
     if parts.architecture.name == "arm64":
-        _for_pis(root)
+        _keep_config_txt(root)
 
 
 def name_header_bus(tree: Path) -> None:
@@ -325,9 +330,9 @@ def name_header_bus(tree: Path) -> None:
 
 
 def for_all_pis(words: str) -> str:
-    """cmdline.txt as raspi-firmware would write it after `FOR_ALL_PIS`."""
+    """cmdline.txt as raspi-firmware would write it after `FOR_ALL_PIS` and `MENDED_FIRST`."""
     kept = [word for word in words.split() if not word.startswith(("root=", "cma="))]
-    return " ".join((ROOT_BY_LABEL, *kept)) + "\n"
+    return " ".join((ROOT_BY_LABEL, *kept, MENDED_FIRST)) + "\n"
 
 
 def _for_qemu(root: Path) -> None:
@@ -336,22 +341,26 @@ def _for_qemu(root: Path) -> None:
     for each in (*(root / "boot").glob("vmlinuz-*"), *(root / "boot").glob("initrd.img-*")):
         shutil.copy(each, firmware)
     (firmware / "config.txt").touch()
-    (firmware / "cmdline.txt").write_text(f"{ROOT_BY_LABEL} rw rootwait\n", encoding="ascii")
+    (firmware / "cmdline.txt").write_text(for_all_pis("rw rootwait"), encoding="ascii")
 
 
 def _for_pis(root: Path) -> None:
-    """Complete what raspi-firmware and tools/install have put into boot/firmware."""
+    """Let what raspi-firmware has put into boot/firmware hold for each Pi, and for what it will put there."""
     firmware = root / "boot/firmware"
     defaults = root / "etc/default/raspi-firmware"
     defaults.write_text(f"{defaults.read_text(encoding='ascii')}\n{FOR_ALL_PIS}", encoding="ascii")
+    (root / "etc/default/raspi-extra-cmdline").write_text(f"{MENDED_FIRST}\n", encoding="ascii")
     words = firmware / "cmdline.txt"
     words.write_text(for_all_pis(words.read_text(encoding="ascii")), encoding="ascii")
     # Those of the kernel's package, too: raspi-firmware copies them anew with each initramfs.
     for folder in (firmware, *(root / "usr/lib").glob("linux-image-*/broadcom")):
         for tree in folder.glob("bcm*.dtb"):
             name_header_bus(tree)
-    # raspi-firmware writes config.txt anew with each kernel, and appends this file: so tools/install's block is there.
-    written = (firmware / "config.txt").read_text(encoding="utf-8")
+
+
+def _keep_config_txt(root: Path) -> None:
+    """raspi-firmware writes config.txt anew with each kernel and appends a file: tools/install's block goes there."""
+    written = (root / "boot/firmware/config.txt").read_text(encoding="utf-8")
     if BLOCK[0] in written:
         block = written[written.index(BLOCK[0]) : written.index(BLOCK[1]) + len(BLOCK[1])]
         (root / "etc/default/raspi-firmware-custom").write_text(block + "\n", encoding="utf-8")

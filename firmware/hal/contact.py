@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import TYPE_CHECKING
 
+from firmware.hal.levels import NOISE_COUNTS
 from firmware.hal.ports import GripReading
 from firmware.hal.raised import GLANCE_S, RAISED_PF, STANDING, Raised
 from firmware.hal.settling import MEASUREMENTS, MOST_MEASUREMENTS, noise_seen, settled_level
@@ -29,11 +30,6 @@ MEASUREMENT_GAP_S = 0.009
 
 USUAL_IDLE_PF = 80.0
 """A pad with its wire, where nothing is known of it."""
-
-NOISE_AT_FIRST_COUNTS = 0.5
-MOST_NOISE_COUNTS = 2.0
-LEARNING = 0.2
-"""What is thought of a reading's noise before any grip, the most that is believed, and how fast it is learnt."""
 
 FINGER_PF = 2.0
 """A finger on a Touch field adds more: 6 pF through lacquer on the weakest return. Less is a baseline that a sag of the
@@ -73,6 +69,8 @@ class PadReading:
     """What the fields in `rise_pf` show at rest."""
     finger: Finger | None = None
     """What the one Touch field that is touched shows, while a contact is being made."""
+    noise_counts: float = NOISE_COUNTS
+    """Standard deviation of a reading of the noisiest chip."""
 
 
 NOTHING = PadReading()
@@ -92,7 +90,6 @@ class Contacts:
         self._pair: tuple[Touch, str] | None = None
         self._samples: list[tuple[float, float]] = []
         self._fingers_pf: list[float] = []
-        self._noise_counts = NOISE_AT_FIRST_COUNTS
         self.answered = False
         """The Touch field that is down has had its grip; it must be released before the next."""
 
@@ -127,13 +124,10 @@ class Contacts:
         self._samples = [*self._samples[1 - MOST_MEASUREMENTS :], (now, self._raised[name].recent_pf[-1])]
         if reading.finger is not None:
             self._fingers_pf = [*self._fingers_pf[1 - MEASUREMENTS :], reading.finger.rise_pf]
-        noise_counts = max(noise_seen(self._samples, idle_pf) or 0.0, self._noise_counts)
+        noise_counts = max(noise_seen(self._samples, idle_pf), reading.noise_counts)
         settled = settled_level(self._samples, idle_pf, noise_counts, self._raised[name])
         if settled is None or settled.rise_pf < self._least_pf:
             return None
-        learnt = LEARNING * min(settled.freedoms / (MEASUREMENTS + 1), 1.0)
-        seen2 = min(settled.noise_counts, MOST_NOISE_COUNTS) ** 2
-        self._noise_counts = math.sqrt((1.0 - learnt) * self._noise_counts**2 + learnt * seen2)
         self.answered = True
         self._pair = None
         measured = GripReading(
@@ -172,7 +166,7 @@ class Contacts:
         for name in reading.fields:
             raised = self._raised.setdefault(name, Raised(now, self._standing))
             if name in reading.rise_pf:
-                raised.measure(reading.rise_pf[name], _known_idle_pf(reading, name), self._noise_counts, now)
+                raised.measure(reading.rise_pf[name], _known_idle_pf(reading, name), reading.noise_counts, now)
 
     def at_rest(self, now: float) -> list[str]:
         """The pads whose present level is their rest from now on: figures let go, and whatever is stuck.

@@ -227,7 +227,8 @@ class Pads:
                 idle_pf.update(station.idles_pf(held))
         rails_pf = self._rails.rises_pf() if closely else {}
         finger = self._measure_finger(touches, now) if closely and fields else None
-        return PadReading(touches, fields, rise_pf, rails_pf, self.badges.badge(now), idle_pf, finger)
+        noise_counts = max(station.chip.levels.noise_counts for station in self._stations)
+        return PadReading(touches, fields, rise_pf, rails_pf, self.badges.badge(now), idle_pf, finger, noise_counts)
 
     def _measure_finger(self, touches: frozenset[Touch], now: float) -> Finger | None:
         """The Touch field's level: it tells the way from the body back to ground."""

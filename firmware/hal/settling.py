@@ -18,9 +18,6 @@ MEASUREMENTS = 3
 MOST_MEASUREMENTS = 25
 """After so many, half a second, noise is lived with."""
 
-ROUNDING_COUNTS = 0.35
-"""Standard deviation of a quiet chip's reading, rounded to a whole count."""
-
 ROUNDED_COUNTS = 0.41
 """What averaging does not take away (standard deviation): level and rest are both rounded to whole counts, by 0.29."""
 
@@ -52,13 +49,10 @@ STILL_TIMES = 1.5
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """A level that has come to rest, with its standard error; `freedoms` of `noise_counts`."""
+    """A level that has come to rest, with its standard error, in picofarads."""
 
     rise_pf: float
     error_pf: float
-    noise_counts: float
-    """What the measurements themselves show of noise (standard deviation), rounding included."""
-    freedoms: int
 
 
 def settled_level(
@@ -77,7 +71,7 @@ def settled_level(
     noise_pf = noise_counts * count_pf
     for count in range(len(samples), MEASUREMENTS - 1, -1):
         last = samples[-count:]
-        mean_pf, slope_pf_per_s, slope_error, residual_pf = _line(last, noise_pf)
+        mean_pf, slope_pf_per_s, slope_error = _line(last, noise_pf)
         if max(abs(rise_pf - mean_pf) for _, rise_pf in last) > max(FAR * noise_pf, FAR_SHARE * mean_pf):
             continue
         if abs(slope_pf_per_s) > SLOPE_ERRORS * slope_error:
@@ -91,25 +85,22 @@ def settled_level(
             still = growth_pf_per_s * (now - raised.still_since_s) > STILL_TIMES * (STILL_PF + STILL * mean_pf)
             if not still and abs(slope_pf_per_s) + SURELY * slope_error > growth_pf_per_s:
                 return None
-        seen_counts = max(residual_pf / count_pf, ROUNDING_COUNTS)
-        return Settled(mean_pf, math.hypot(error_pf, ROUNDED_COUNTS * count_pf), seen_counts, count - 2)
+        return Settled(mean_pf, math.hypot(error_pf, ROUNDED_COUNTS * count_pf))
     return None
 
 
-def noise_seen(samples: list[tuple[float, float]], idle_pf: float) -> float | None:
-    """Standard deviation of a measurement by the middle second difference, where neither a hand nor a spike shows."""
+def noise_seen(samples: list[tuple[float, float]], idle_pf: float) -> float:
+    """Standard deviation in counts by the middle second difference: neither a hand nor a spike shows; 0 if too few."""
     if len(samples) < 2 * MEASUREMENTS:
-        return None
+        return 0.0
     pf = [rise_pf for _, rise_pf in samples]
     second = [one - 2 * two + three for one, two, three in zip(pf, pf[1:], pf[2:], strict=False)]
-    seen = 1.48 * median(abs(each) for each in second) / math.sqrt(6) / pf_per_count(idle_pf, pf[-1])
-    return max(seen, ROUNDING_COUNTS)
+    return 1.48 * median(abs(each) for each in second) / math.sqrt(6) / pf_per_count(idle_pf, pf[-1])
 
 
-def _line(samples: list[tuple[float, float]], noise_pf: float) -> tuple[float, float, float, float]:
-    """Mean, slope of the best line, the slope's standard error, and the standard deviation from the line."""
+def _line(samples: list[tuple[float, float]], noise_pf: float) -> tuple[float, float, float]:
+    """Mean, slope of the best line, and the slope's standard error."""
     mean_s, mean_pf = fmean(time_s for time_s, _ in samples), fmean(rise_pf for _, rise_pf in samples)
     spread = sum((time_s - mean_s) ** 2 for time_s, _ in samples)
     slope = sum((time_s - mean_s) * (rise_pf - mean_pf) for time_s, rise_pf in samples) / spread
-    squares = sum((rise_pf - mean_pf - slope * (time_s - mean_s)) ** 2 for time_s, rise_pf in samples)
-    return mean_pf, slope, noise_pf / math.sqrt(spread), math.sqrt(squares / (len(samples) - 2))
+    return mean_pf, slope, noise_pf / math.sqrt(spread)

@@ -104,7 +104,9 @@ class Watched:
         if last is not None and unit.play.rules is not None:
             state, _ = replay(unit.play.rules, self.console.records[last:])
             must(state == self.game, "the record replays to another game")
-            must(unit.play.rules.load(json.loads(json.dumps(dumped))).dump() == dumped, "a saved game differs when read")
+            must(
+                unit.play.rules.load(json.loads(json.dumps(dumped))).dump() == dumped, "a saved game differs when read"
+            )
         row = json.dumps({"event": "state", **unit.dump(unfinished(self.console.records))})
         other = Watched()
         other.console.restore(row)

@@ -15,6 +15,7 @@ from firmware.hal.bus import LinuxBus
 from firmware.hal.calibration import Calibration, CalibrationError
 from firmware.hal.emulated_bus import Disturbance
 from firmware.hal.learning import IdleScan, PadMap, Survey
+from firmware.hal.levels import UNSEEN_S
 from firmware.hal.pads import Mpr121Board
 from firmware.hal.tended_chip import ChipState
 from firmware.hal.wiring import load_wiring
@@ -78,6 +79,7 @@ def test_all_chips_work_a_tenth_of_a_second_after_the_first_poll() -> None:
 
 
 def test_an_idle_second_costs_less_than_550_bytes(board: Board) -> None:
+    board.run(UNSEEN_S)
     board.bus.clear()
     board.run(10.0)
     assert 250 < board.bus.wire_bytes / 10 <= 550  # the Touch chip's status alone is 50 x 5
@@ -168,6 +170,7 @@ def test_a_missing_chip_is_tried_with_growing_pauses_and_taken_back(caplog: pyte
 
 
 def test_one_lost_transfer_is_a_disturbance(board: Board) -> None:
+    board.run(UNSEEN_S)
     board.mock.emulated_bus.inject(Disturbance.IO_ERROR, address=TOUCH_CHIP, count=1)
     board.run(POLL_S)
     assert board.states()[0] is ChipState.DEGRADED

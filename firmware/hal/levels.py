@@ -52,8 +52,10 @@ CREEP_S = 1.5
 SETTLING_S = 0.5
 YOUNG_S = 2.0
 YOUNG_COUNTS = 1.5
+GROWN_UP = 3
 """A new level at rest is the mean of what comes until it is two seconds old and differs by no more than so many counts
-of noise: grips are measured from it. In its first half second the last finger may leave: then it begins anew, lower.
+of noise: grips are measured from it. In its first half second the last finger may leave: then it begins anew, lower;
+from its third measurement on it has gone.
 """
 
 SAG = 0.003
@@ -277,10 +279,12 @@ class Levels:
                     self.idle_pf[electrode] = min(self.idle_pf[electrode], before_pf)
                 self._believe_baseline(electrode, snapshot, now)
                 continue
-            if not LOWEST_IDLE <= counts <= HIGHEST_IDLE:
-                self.out_of_range |= 1 << electrode
             if sag == 1.0:  # what is corrected is no truth to follow
                 self._follow(electrode, now)
+            young = self._young.get(electrode)
+            new = young is not None and young.measurements <= GROWN_UP  # the chip may be about to learn anew
+            if not LOWEST_IDLE <= counts <= HIGHEST_IDLE and not new:
+                self.out_of_range |= 1 << electrode
 
     def _hear_noise(self, snapshot: Snapshot, touched: int) -> None:
         """Learn the noise from the middle change of the pads at rest: a hand changes few, a sag of the supply all."""
@@ -291,6 +295,10 @@ class Levels:
             change2 = fmean(change * change for change in changes[: len(changes) * 7 // 10]) / (2 * QUIETER_PADS)
             seen2 = min(max(change2, LEAST_NOISE_COUNTS**2), MOST_NOISE_COUNTS**2)
             self._noise2 += NOISE_SHARE * (seen2 - self._noise2)
+
+    def doubt_baselines(self) -> None:
+        """A sag of the supply has moved the chip's baselines: they say little about pads that nobody measured."""
+        self._sagged = True
 
     def rest(self, electrode: int, now: float) -> None:
         """The present level is rest from now on; `now` in seconds."""
@@ -339,6 +347,8 @@ class Levels:
         rest_pf = self._mpr121.capacitance_pf(electrode, snapshot.baseline[electrode] + 2)  # its two low bits are lost
         idle_pf = self.idle_pf[electrode]
         early = now - self._began_s < UNSEEN_S and not self._sagged
+        if electrode in self._fields and abs(self.rise_pf(electrode)) <= self._drift_pf(electrode):
+            early = False  # a sag of the greeting rather than a figure that was let go and gripped alike
         if idle_pf - rest_pf > (self._unseen_pf(electrode) if early else MOST_SAG * idle_pf):
             self.idle_pf[electrode] = rest_pf
 
@@ -418,8 +428,8 @@ class Levels:
         return True
 
     def learnt_under_a_hand(self, snapshot: Snapshot) -> bool:
-        """Whether a pad at rest reads more than auto-configuration would leave it, and no other is on the rise."""
+        """Whether a pad at rest reads more than auto-configuration would leave it, and no hand moves."""
         highest = self._mpr121.config.usl << 2 | 3
-        return any(snapshot.filtered[electrode] > highest for electrode in self.pads) and all(
-            self.rise_pf(electrode) < DRIFT_PF for electrode in self.pads
-        )
+        high = [electrode for electrode in self.pads if snapshot.filtered[electrode] > highest]
+        leaving = any(self._young[each].measurements < GROWN_UP for each in high if each in self._young)
+        return bool(high) and not leaving and all(self.rise_pf(electrode) < DRIFT_PF for electrode in self.pads)

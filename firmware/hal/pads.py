@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from firmware.hal.coded import Badges, Rails, feet_pf, figure_reader
 from firmware.hal.contact import NOTHING, STUCK_S, Contacts, Finger, PadReading
 from firmware.hal.figures import least_grip_pf
-from firmware.hal.levels import STANDING_MOST_PF, YOUNG_S
+from firmware.hal.levels import STANDING_MOST_PF, UNSEEN_S, YOUNG_S
 from firmware.hal.raised import RAISED_PF, STANDING, STANDING_ON_RINGS
 from firmware.hal.tended_chip import BLIND_S, ChipState, TendedChip
 from firmware.hal.wiring import FigureMethod
@@ -111,6 +111,7 @@ class _Station:
         """These bits are a swarm until they are released."""
         self.mask &= ~bits
         self.swarm |= bits
+        self.chip.levels.doubt_baselines()
         self.swarm_since_s = now
 
     def rises_pf(self, held: int) -> dict[str, float]:
@@ -292,6 +293,9 @@ class Pads:
     def _chores(self, now: float) -> None:
         """One slot of the round: health, drift, what a release has left behind, and swarms that do not go."""
         self._chore_s = now + CHORE_S
+        if self._slot == 0:  # nobody knows yet which hands were there: it is seen when they go
+            for station in self._stations:
+                station.young_until_s = now + UNSEEN_S
         self._slot += 1
         turn = self._slot % HEALTH_SLOTS
         if turn < len(self._stations):

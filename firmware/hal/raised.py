@@ -40,10 +40,11 @@ GONE = 0.35
 FLAT_S = 0.5
 """So long a field that its chip calls touched may show nothing at all."""
 
+SURELY_S = 0.6
+"""So long a rise of no more than the heaviest figure that stands is one, even if a Touch field is touched then."""
+
 GLANCE_S = 1.0
-"""So long a rise of no more than the heaviest figure that stands is one, even if a Touch field is touched then. And so
-long a rise that may be one's is one beside another field that is gripped: nobody need wait for it.
-"""
+"""So long a rise that may be one's is one beside another field that is gripped: nobody need wait for it."""
 
 QUICK = 1.5
 QUICK_UNSEEN_S = 0.12
@@ -59,7 +60,7 @@ class Standing:
 
     most_pf: float
     surely_pf: float
-    """Hardly a grip shows so little: what does for a second stands."""
+    """Hardly a grip shows so little: what does for long stands."""
     together_pf: float
     """The same of figures that were set down there one after the other."""
     let_go: float
@@ -157,7 +158,7 @@ class Raised:
     def surely_stands(self, now: float) -> bool:
         """Whether it has shown so little for so long that no hand holds it."""
         low = self.rise_pf is not None and self.rise_pf <= self.standing.surely_pf
-        return low and now - self.steady_since_s >= GLANCE_S
+        return low and now - self.steady_since_s >= SURELY_S
 
     @property
     def rests(self) -> bool:

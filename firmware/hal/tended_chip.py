@@ -245,6 +245,7 @@ class TendedChip:
         seeming = sum(1 << electrode for electrode in off if seeming >> electrode & 1 and off[electrode] > OFF_COUNTS)
         if sagging or not (seeming or median(off.values()) > OFF_COUNTS):
             return
+        self.levels.doubt_baselines()
         try:
             self._mpr121.set_baselines(rest)
         except BusError as error:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from firmware.hal.figures import CapacitorFigures, NoFigures, least_grip_pf
@@ -142,3 +144,21 @@ def test_figures_as_they_were_sold_say_nothing() -> None:
 def test_light_figures_that_stand_show_less_than_the_lightest_grip() -> None:
     lightest = gripped(Figure.WHITE, "far", BATTERY_PF, stood=True).rise_pf
     assert series_pf(6.8, 1.7) < least_grip_pf(CAPACITOR_PF) < 0.8 * lightest
+
+
+def test_a_wrong_guess_teaches_no_more_wrong_guesses() -> None:
+    """Painted heads on a power bank: the first black ones look like green, and are not learnt as such."""
+    figures = reader()
+    for _ in range(8):
+        for other in FIGURES:
+            figures.likelihood(gripped(other, "far", BANK_PF, stood=True, hand_pf=26.0))
+    for figure in FIGURES:
+        likelihood = figures.likelihood(gripped(figure, "far", BANK_PF, stood=True, hand_pf=26.0))
+        assert posterior(likelihood, figure) > 0.9
+
+
+def test_another_player_s_finger_says_little_about_the_hand() -> None:
+    """It sees another body: a grip that fits no other way is believed all the same."""
+    clean = gripped(Figure.BLACK, "far", 25.0, stood=False)
+    helped = replace(clean, rise_pf=series_pf(33.0, series_pf(HAND_PF, 90.0) + 1.7))
+    assert posterior(reader().likelihood(helped), Figure.BLACK) > 0.9

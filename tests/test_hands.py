@@ -389,3 +389,28 @@ def test_one_of_several_figures_on_a_field_is_recognised() -> None:
         board.hands.let_go(figure)
         board.hands.lift(Touch.EXPLORE)
         board.run(1.0)
+
+
+@pytest.mark.parametrize("figure", [Figure.WHITE, Figure.BLACK])
+def test_a_grip_of_more_than_a_minute_leaves_no_deaf_field(figure: Figure) -> None:
+    """After a minute the held level is taken for rest; a second after the hand has gone, so is what is left."""
+    board = Board()
+    board.hands.place(figure, "statue-n")
+    board.run(1.5)
+    board.hands.grip(figure)
+    board.hands.touch(Touch.ONE)
+    assert len(board.run(65.0)) == 1
+    board.hands.lift(Touch.ONE)
+    board.hands.let_go(figure)
+    assert board.run(1.0) == []
+    board.hands.grip(figure)
+    board.hands.touch(Touch.TWO)
+    (grip,) = board.run(0.5)
+    assert (grip.touch, surely(grip)) == (Touch.TWO, figure)
+
+
+@pytest.mark.parametrize(("noise_counts", "least", "most"), [(0.0, 0.3, 0.5), (1.2, 0.9, 1.5)])
+def test_a_chip_s_noise_is_heard_before_the_first_grip(noise_counts: float, least: float, most: float) -> None:
+    board = Board(noise_counts=noise_counts)
+    board.run(10.0)
+    assert all(least < chip.levels.noise_counts < most for chip in board.board.pads.chips)

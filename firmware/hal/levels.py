@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from statistics import fmean, median
 from typing import TYPE_CHECKING
 
+from firmware.hal.rest import DRIFT_PF, RestLevels, drift_pf
+
 if TYPE_CHECKING:
     from firmware.hal.calibration import Calibration
     from firmware.hal.mpr121 import Mpr121, Snapshot
@@ -31,32 +33,6 @@ LOWEST_COUNTS = 4
 LOWEST_IDLE = 50
 HIGHEST_IDLE = 1000
 """Counts that an untouched pad may read; auto-configuration aims at 724. Outside, it is shorted or torn off."""
-
-DRIFT_PF = 0.3
-DRIFT_COUNTS = 2.5
-DOUBT_S = 0.5
-"""Idle levels follow changes up to this, or up to so many counts of noise, at once and smoothly; a greater rise is
-believed when it is there still after so long: what a hand does the chip calls a touch by then.
-"""
-
-SURE_FALL = 2.0
-"""A fall of so many times as much is no spike of noise."""
-
-DRIFT_SHARE = 0.25
-FOLLOW_S = 0.5
-"""Share of a small change that one measurement moves the idle level by, no more often than this."""
-
-CREEP_S = 1.5
-"""What a level at rest has risen in this time before a touch was the hand that closed; estimate of the slowest."""
-
-SETTLING_S = 0.5
-YOUNG_S = 2.0
-YOUNG_COUNTS = 1.5
-GROWN_UP = 3
-"""A new level at rest is the mean of what comes until it is two seconds old and differs by no more than so many counts
-of noise: grips are measured from it. In its first half second the last finger may leave: then it begins anew, lower;
-from its third measurement on it has gone.
-"""
 
 SAG = 0.003
 MOST_SAG = 0.1
@@ -120,14 +96,6 @@ class _Hand:
     last_pf: float
 
 
-@dataclass(slots=True)
-class _Young:
-    """A new level at rest: since when, and the mean of how many measurements it is."""
-
-    since_s: float
-    measurements: int = 1
-
-
 class Levels:
     """What the pads of one chip measure. Lists are by electrode, in picofarads; nan where nothing is known.
 
@@ -153,14 +121,10 @@ class Levels:
         self._touch_pf = {electrode: usual_touch_pf(wiring, pad) for electrode, pad in self.pads.items()}
         self._empty_pf: dict[int, float] = {}
         """The stored level of each calibrated electrode with nothing on the board."""
-        self._doubted: dict[int, tuple[float, float]] = {}
-        self._followed_s: dict[int, float] = {}
+        self._rest = RestLevels(self.idle_pf)
         self._noise2 = NOISE_COUNTS**2
         self._counts: dict[int, int] = {}
         """The last readings of the pads at rest."""
-        self._young: dict[int, _Young] = {}
-        self._before_pf: dict[int, tuple[float, float]] = {}
-        """Since when a level at rest has been creeping up, and from where."""
         self._sagging_since_s = math.inf
         self._sagged = False
         self._began_s = math.inf
@@ -174,7 +138,7 @@ class Levels:
     @property
     def doubtful(self) -> bool:
         """Some level has changed by more than drift and is to be seen once more."""
-        return bool(self._doubted)
+        return self._rest.doubtful
 
     @property
     def noise_counts(self) -> float:
@@ -273,17 +237,12 @@ class Levels:
             counts = snapshot.filtered[electrode]
             self.now_pf[electrode] = self._measured_pf(electrode, snapshot) / sag
             if touched >> electrode & 1:
-                self._doubted.pop(electrode, None)
-                since_s, before_pf = self._before_pf.pop(electrode, (-math.inf, 0.0))
-                if now - since_s <= CREEP_S:
-                    self.idle_pf[electrode] = min(self.idle_pf[electrode], before_pf)
+                self._rest.touched(electrode, now)
                 self._believe_baseline(electrode, snapshot, now)
                 continue
             if sag == 1.0:  # what is corrected is no truth to follow
-                self._follow(electrode, now)
-            young = self._young.get(electrode)
-            new = young is not None and young.measurements <= GROWN_UP  # the chip may be about to learn anew
-            if not LOWEST_IDLE <= counts <= HIGHEST_IDLE and not new:
+                self._rest.follow(electrode, self.now_pf[electrode], self._count_pf(electrode), now)
+            if not LOWEST_IDLE <= counts <= HIGHEST_IDLE and not self._rest.is_new(electrode):  # it may be learnt anew
                 self.out_of_range |= 1 << electrode
 
     def _hear_noise(self, snapshot: Snapshot, touched: int) -> None:
@@ -302,7 +261,7 @@ class Levels:
 
     def rest(self, electrode: int, now: float) -> None:
         """The present level is rest from now on; `now` in seconds."""
-        self._begin(electrode, self.now_pf[electrode], now)
+        self._rest.begin(electrode, self.now_pf[electrode], now)
         self._hands.pop(electrode, None)
 
     def _sag(self, snapshot: Snapshot, now: float) -> float:
@@ -347,7 +306,7 @@ class Levels:
         rest_pf = self._mpr121.capacitance_pf(electrode, snapshot.baseline[electrode] + 2)  # its two low bits are lost
         idle_pf = self.idle_pf[electrode]
         early = now - self._began_s < UNSEEN_S and not self._sagged
-        if electrode in self._fields and abs(self.rise_pf(electrode)) <= self._drift_pf(electrode):
+        if electrode in self._fields and abs(self.rise_pf(electrode)) <= drift_pf(self._count_pf(electrode)):
             early = False  # a sag of the greeting rather than a figure that was let go and gripped alike
         if idle_pf - rest_pf > (self._unseen_pf(electrode) if early else MOST_SAG * idle_pf):
             self.idle_pf[electrode] = rest_pf
@@ -356,80 +315,13 @@ class Levels:
         unseen_pf = max(UNSEEN_PF, UNSEEN_SHARE * self._touch_pf[electrode])
         return max(unseen_pf, UNSEEN_COUNTS * self._count_pf(electrode))
 
-    def _drift_pf(self, electrode: int) -> float:
-        """What is drift or noise on this pad: on one with a long wire a count is a quarter of a picofarad."""
-        return max(DRIFT_PF, DRIFT_COUNTS * self._count_pf(electrode))
-
     def _count_pf(self, electrode: int) -> float:
         """How many picofarads a count is at the present level."""
         return self.now_pf[electrode] ** 2 / self._mpr121.capacitance_pf(electrode, 1.0)
-
-    def _follow(self, electrode: int, now: float) -> None:
-        """Let the level at rest follow.
-
-        A fall is believed at once, a small one when it is seen twice: a figure was lifted off. A rise might be a hand
-        on its way, which the chip will call a touch in a moment; so it must still be there a while later.
-        """
-        level_pf = self.now_pf[electrode]
-        if not math.isfinite(level_pf):
-            return  # no reading
-        change_pf = level_pf - self.idle_pf[electrode]
-        if not math.isfinite(change_pf):
-            self._begin(electrode, level_pf, now)
-            return
-        if electrode in self._young and self._grow_up(electrode, change_pf, now):
-            return
-        drift_pf = self._drift_pf(electrode)
-        if abs(change_pf) <= drift_pf:
-            self._doubted.pop(electrode, None)
-            if now - self._followed_s.get(electrode, -math.inf) >= FOLLOW_S:  # else a hand that closes slowly is drift
-                self._followed_s[electrode] = now
-                self._creep(electrode, DRIFT_SHARE * change_pf, now)
-            return
-        doubted_pf, since_s = self._doubted.get(electrode, (math.inf, now))
-        if change_pf < -SURE_FALL * drift_pf:
-            pass
-        elif change_pf < 0.0 and doubted_pf < self.idle_pf[electrode]:
-            level_pf = max(level_pf, doubted_pf)  # of two falls the smaller, a spike of noise is none
-        elif abs(level_pf - doubted_pf) > drift_pf:
-            self._doubted[electrode] = level_pf, now
-            return
-        elif now - since_s < DOUBT_S:
-            return
-        self._begin(electrode, level_pf, now)
-
-    def _begin(self, electrode: int, level_pf: float, now: float) -> None:
-        """A new level at rest."""
-        self._doubted.pop(electrode, None)
-        self._before_pf.pop(electrode, None)
-        self.idle_pf[electrode] = level_pf
-        self._young[electrode] = _Young(now)
-
-    def _creep(self, electrode: int, by_pf: float, now: float) -> None:
-        """Move a level at rest a little, and know the way back."""
-        if now - self._before_pf.get(electrode, (-math.inf, 0.0))[0] > CREEP_S:
-            self._before_pf[electrode] = now, self.idle_pf[electrode]
-        self.idle_pf[electrode] += by_pf
-
-    def _grow_up(self, electrode: int, change_pf: float, now: float) -> bool:
-        """Let a new level at rest settle; False if it is none any more, or something comes."""
-        young = self._young[electrode]
-        noise_pf = YOUNG_COUNTS * self._count_pf(electrode)
-        if now - young.since_s > YOUNG_S:
-            del self._young[electrode]
-        elif change_pf < -noise_pf and now - young.since_s < SETTLING_S:
-            self.idle_pf[electrode] += change_pf
-            young.measurements = 1
-        elif abs(change_pf) <= noise_pf:
-            young.measurements += 1
-            self._creep(electrode, change_pf / young.measurements, now)
-        else:
-            return False
-        return True
 
     def learnt_under_a_hand(self, snapshot: Snapshot) -> bool:
         """Whether a pad at rest reads more than auto-configuration would leave it, and no hand moves."""
         highest = self._mpr121.config.usl << 2 | 3
         high = [electrode for electrode in self.pads if snapshot.filtered[electrode] > highest]
-        leaving = any(self._young[each].measurements < GROWN_UP for each in high if each in self._young)
+        leaving = any(self._rest.is_new(electrode) for electrode in high)
         return bool(high) and not leaving and all(self.rise_pf(electrode) < DRIFT_PF for electrode in self.pads)

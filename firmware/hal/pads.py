@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 from firmware.hal.coded import Badges, Rails, feet_pf, figure_reader
 from firmware.hal.contact import NOTHING, STUCK_S, Contacts, Finger, PadReading
 from firmware.hal.figures import least_grip_pf
-from firmware.hal.levels import STANDING_MOST_PF, UNSEEN_S, YOUNG_S
+from firmware.hal.levels import STANDING_MOST_PF, UNSEEN_S
 from firmware.hal.raised import RAISED_PF, STANDING, STANDING_ON_RINGS
+from firmware.hal.rest import YOUNG_S
 from firmware.hal.tended_chip import BLIND_S, ChipState, TendedChip
 from firmware.hal.wiring import FigureMethod
 from firmware.terms import Fault, Part

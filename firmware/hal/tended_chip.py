@@ -12,10 +12,11 @@ from enum import Enum
 from statistics import median
 from typing import TYPE_CHECKING
 
-from firmware.hal.levels import DRIFT_PF, FITTING, LOWEST_IDLE, STANDING_MOST_PF, Levels
+from firmware.hal.levels import FITTING, LOWEST_IDLE, STANDING_MOST_PF, Levels
 from firmware.hal.mpr121 import Mpr121
 from firmware.hal.mpr121_config import Mpr121Config
 from firmware.hal.ports import BusError
+from firmware.hal.rest import DRIFT_PF
 from firmware.terms import Fault, Part
 
 if TYPE_CHECKING:

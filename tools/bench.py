@@ -151,10 +151,10 @@ class RememberingBus:
 
 
 def volcano() -> tuple[MockHardware, Clock]:
-    """An emulated volcano that has been idle for two seconds."""
+    """An emulated volcano, idle for twelve seconds: in the first ten it looks for hands that were there."""
     clock = Clock()
     mock = mock_hardware(load_wiring(None, load_title().fields), clock)
-    _polls(mock.hardware.poll, clock, 2)
+    _polls(mock.hardware.poll, clock, 12)
     return mock, clock
 
 

@@ -44,7 +44,10 @@ HEALTH_SLOTS = 10
 """Each chip's health once a second, in a slot of its own (four chips at most)."""
 
 DRIFT_SLOT = 5
-"""Each chip is measured once a second, in a slot without a health reading: drift, and figures lifted off unseen."""
+PLAYED_S = 60.0
+"""Each chip is measured once a second, in a slot without a health reading: drift, and figures lifted off unseen. Where
+nobody has touched anything for a minute it is done by turns, every second time.
+"""
 
 AFTER_RELEASE_S = 0.2
 """A field is measured this long after its release: by then the hand or the figure is gone."""
@@ -152,6 +155,8 @@ class Pads:
             for pad, electrode in station.chip.wiring.wires.items()
         }
         self._slot = 0
+        self._touched_s = float("-inf")
+        """When anything was touched last."""
         self._chore_s = float("-inf")
         self._all_well = False
         self._masks: tuple[int, ...] = ()
@@ -198,6 +203,7 @@ class Pads:
             self._chores(now)
         if self._at_rest():
             return NOTHING
+        self._touched_s = now
         return self._reading(now, closely, falling)
 
     def _at_rest(self) -> bool:
@@ -301,7 +307,8 @@ class Pads:
         turn = self._slot % HEALTH_SLOTS
         if turn < len(self._stations):
             self._stations[turn].chip.check(now)
-        if 0 <= turn - DRIFT_SLOT < len(self._stations):
+        idle = now - self._touched_s > PLAYED_S and self._slot // HEALTH_SLOTS % 2
+        if 0 <= turn - DRIFT_SLOT < len(self._stations) and not idle:
             self._measure(self._stations[turn - DRIFT_SLOT], now)
         for station in self._stations:
             for electrode in station.chip.levels.hands_gone(now):

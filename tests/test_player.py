@@ -445,6 +445,7 @@ print(time.monotonic() - began < 1, flush=True)
 """
 
 
+@pytest.mark.alone  # by the real clock: beside others it was seen to come too late
 def test_a_process_ends_although_its_sound_card_hangs(tmp_path: Path) -> None:
     """SDL would wait for the card at the very end, and systemd would have to kill the service."""
     card = tmp_path / "Volcano.raw"

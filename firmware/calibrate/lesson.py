@@ -10,7 +10,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from firmware.hal.calibration import Calibration, CalibrationError
-from firmware.hal.learning import SILENT, IdleScan, PadMap, Survey
+from firmware.hal.learning import IdleScan, PadMap, Survey
+from firmware.hal.levels import SILENT
 from firmware.hal.ports import POLLS_PER_S
 from firmware.hal.signatures import Signatures, signature_fields
 from firmware.hal.wiring import FigureMethod

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from firmware.hal import registers as reg
 from firmware.hal.bus import read_registers
-from firmware.hal.levels import LOWEST_IDLE
+from firmware.hal.levels import has_no_counts
 from firmware.hal.mpr121 import Snapshot
 from firmware.hal.mpr121_config import Charge, decode_charges
 from firmware.hal.wiring import HIGHEST_ADDRESS, LOWEST_ADDRESS
@@ -82,7 +82,7 @@ class ChipGauge:
         """Take one reading of 0x00-0x7F. A chip that starts, or is dead, has no counts: it keeps what it had."""
         self.setup = registers[reg.MHDR :]
         snapshot = Snapshot.decode(registers[: reg.SNAPSHOT_SIZE])
-        if all(snapshot.filtered[electrode] < LOWEST_IDLE for electrode in self.wiring.wires.values()):
+        if has_no_counts(snapshot, self.wiring.wires.values()):
             self.empty += 1
             return
         self.empty = 0

@@ -14,7 +14,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from firmware.hal.calibration import Calibration, CalibrationError, ChipCalibration, PadCalibration
-from firmware.hal.levels import usual_touch_pf
+from firmware.hal.levels import SILENT, usual_touch_pf
 from firmware.hal.mpr121 import Mpr121
 from firmware.hal.ports import BusError
 from firmware.hal.registers import ELECTRODES
@@ -36,9 +36,6 @@ SCAN_READINGS = 100
 
 MOST_MISSES = 50
 """A chip may miss so many readings in a row, one second: a disturbance, or its start."""
-
-SILENT = "measures nothing: check its 3V3, REXT (75 kOhm), and its pads for shorts to ground"
-"""A chip that answers and has no counts."""
 
 MOVED_PF = 0.5
 MOVED_NOISE = 4.0

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 from firmware.hal.rest import DRIFT_PF, RestLevels, drift_pf
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from firmware.hal.calibration import Calibration
     from firmware.hal.mpr121 import Mpr121, Snapshot
     from firmware.hal.wiring import ChipWiring
@@ -80,6 +82,15 @@ UNSEEN_S = 10.0
 by so many counts (its lowest two bits are not told), then its hand went when nobody measured: the lightest figure's
 leaves 1.7 pF less. So little is believed in the first seconds only.
 """
+
+
+SILENT = "measures nothing: check its 3V3, REXT (75 kOhm), and its pads for shorts to ground"
+"""What a chip does that answers and has no counts."""
+
+
+def has_no_counts(snapshot: Snapshot, electrodes: Iterable[int]) -> bool:
+    """Whether none of these electrodes has any but for noise: the chip starts, or is damaged, or they are shorted."""
+    return all(snapshot.filtered[electrode] < LOWEST_IDLE for electrode in electrodes)
 
 
 def usual_touch_pf(wiring: ChipWiring, pad: str) -> float:

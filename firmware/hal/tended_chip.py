@@ -12,7 +12,7 @@ from enum import Enum
 from statistics import median
 from typing import TYPE_CHECKING
 
-from firmware.hal.levels import FITTING, LOWEST_IDLE, STANDING_MOST_PF, Levels
+from firmware.hal.levels import FITTING, SILENT, STANDING_MOST_PF, Levels, has_no_counts
 from firmware.hal.mpr121 import Mpr121
 from firmware.hal.mpr121_config import Mpr121Config
 from firmware.hal.ports import BusError
@@ -45,7 +45,6 @@ OVER_CURRENT_WINDOW_S = 60.0
 
 SILENT_S = 1.0
 """A chip that is in Run and has no counts on any pad for so long is damaged, or its pads are shorted to ground."""
-SILENT = "measures nothing: check its 3V3, REXT (75 kOhm), and its pads for shorts to ground"
 
 BLIND_S = 0.06
 """After a start, or a re-based pad, a chip counts afresh: its status means nothing for two or three updates."""
@@ -215,7 +214,7 @@ class TendedChip:
 
         It is damaged, or its pads are shorted; or it was reset again before it had settled.
         """
-        if any(snapshot.filtered[electrode] >= LOWEST_IDLE for electrode in self.levels.pads):
+        if not has_no_counts(snapshot, self.levels.pads):
             self._silent_since_s = None
             return False
         if self._silent_since_s is None:

@@ -267,6 +267,15 @@ def test_wires_may_be_soldered_in_any_order(tmp_path: Path) -> None:
     assert place.heard.count("bird") == len(PADS) - 1, "the last one gives way to what comes next"
 
 
+def plays(later: Workplace, field: str, touch: Touch) -> None:
+    """Green is known where it is held, as it was learnt before."""
+    later.at(9.0, lambda mock: mock.hands.place(Figure.GREEN, field))
+    later.at(10.0, lambda mock: mock.hands.grip(Figure.GREEN))
+    later.at(10.3, lambda mock: mock.hands.touch(touch))
+    assert later.run(add_check_command, "check --seconds 6") == 0
+    assert re.search(rf"green \d+ %.*; {field}, {touch}", later.screen.text)
+
+
 def test_touch_fields_on_more_chips_than_one_play_too_and_the_better_way_is_told(tmp_path: Path) -> None:
     touch, coast, jungle = WIRING.chips
     touches = dict(touch.touches)
@@ -286,12 +295,7 @@ def test_touch_fields_on_more_chips_than_one_play_too_and_the_better_way_is_told
     assert calibrate(place, "--map") == 0
     assert learnt(place).places == places(soldered)
     assert "the Touch fields are on 2 chips: contacts are surest with all on one" in place.screen.lines
-    later = Workplace(tmp_path, soldered=soldered)
-    later.at(9.0, lambda mock: mock.hands.place(Figure.GREEN, "beach-s"))
-    later.at(10.0, lambda mock: mock.hands.grip(Figure.GREEN))
-    later.at(10.3, lambda mock: mock.hands.touch(Touch.FIRE))
-    assert later.run(add_check_command, "check --seconds 6") == 0
-    assert re.search(r"green \d+ %.*; beach-s, fire", later.screen.text)
+    plays(Workplace(tmp_path, soldered=soldered), "beach-s", Touch.FIRE)
 
 
 def test_a_board_with_its_map_plays(tmp_path: Path) -> None:
@@ -299,12 +303,7 @@ def test_a_board_with_its_map_plays(tmp_path: Path) -> None:
     place = Workplace(tmp_path, soldered=soldered)
     Owner(place)
     calibrate(place, "--map")
-    later = Workplace(tmp_path, soldered=soldered)
-    later.at(9.0, lambda mock: mock.hands.place(Figure.GREEN, "mountain-sw"))
-    later.at(10.0, lambda mock: mock.hands.grip(Figure.GREEN))
-    later.at(10.3, lambda mock: mock.hands.touch(Touch.TWO))
-    assert later.run(add_check_command, "check --seconds 6") == 0
-    assert re.search(r"green \d+ %.*; mountain-sw, two", later.screen.text)
+    plays(Workplace(tmp_path, soldered=soldered), "mountain-sw", Touch.TWO)
 
 
 @pytest.mark.parametrize("skip", ["key", "button"])

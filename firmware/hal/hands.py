@@ -261,13 +261,26 @@ class Hands:
         return to_ground
 
     def _body_pf(self, player: int, measured: str) -> float:
-        """A body to ground: through earth, and through what it touches beside the pad that is measured."""
-        bodies = range(PLAYERS) if self._joined else (player,)
-        return sum(self._alone_pf(body, measured) for body in bodies)
+        """A body to ground: through earth, and through what it touches beside the pad that is measured.
 
-    def _alone_pf(self, player: int, measured: str) -> float:
+        Another body that touches pads joins earth to ground beside the supply. Bodies that touch each other are one.
+        """
+        earth_pf = self._board.earth_pf
+        body_pf, touching_pf = self._players[player].body_pf, self._touching_pf(player, measured)
+        for other in range(PLAYERS):
+            if other == player:
+                continue
+            other_pf, other_touching_pf = self._players[other].body_pf, self._touching_pf(other, measured)
+            if self._joined:
+                body_pf, touching_pf = body_pf + other_pf, touching_pf + other_touching_pf
+            elif other_touching_pf:
+                earth_pf += series_pf(other_pf, other_touching_pf)
+        return touching_pf + series_pf(body_pf, earth_pf)
+
+    def _touching_pf(self, player: int, measured: str) -> float:
+        """What a body has to ground through the pads that it touches, the measured one left out."""
         physics = self._players[player]
-        to_ground = physics.return_pf
+        to_ground = 0.0
         for pad, finger in self._fingers.items():
             if finger == player and pad != measured:
                 to_ground += self._to_ground_pf(physics.touch_field_pf, pad, measured)

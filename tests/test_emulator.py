@@ -861,6 +861,65 @@ def test_a_chip_that_is_rarely_asked_equals_one_that_is_asked_always(
     assert chips[0] == chips[1]
 
 
+@settings(max_examples=40, deadline=None)
+@given(
+    noise_counts=st.sampled_from((0.0, 0.3, 2.0)),
+    moves=st.lists(
+        st.tuples(
+            st.integers(0, 1), st.floats(20.0, 140.0), st.sampled_from((0.0, 0.03, 0.7)), st.sampled_from((1, 2, 90))
+        ),
+        max_size=9,
+    ),
+)
+def test_a_chip_that_is_asked_for_its_status_alone_tells_all_touches_in_time(
+    noise_counts: float, moves: list[tuple[int, float, float, int]]
+) -> None:
+    benches = [Bench(noise_counts=noise_counts) for _ in range(2)]
+    for bench in benches:
+        Mpr121(bench.bus, ADDRESS).start()
+    told: list[list[tuple[bool, int]]] = [[], []]
+    for electrode, picofarad, over_s, polls in moves:
+        for bench, heard, size in zip(benches, told, (2, 0x2B), strict=True):
+            bench.chip.set_pf(electrode, picofarad, over_s)
+            for _ in range(polls):
+                bench.now += 0.007
+                heard.append((bench.chip.irq_low, int.from_bytes(bench.read(0x00, size)[:2], "little")))
+    assert told[0] == told[1]
+    assert benches[0].read(0x00, 0x80) == benches[1].read(0x00, 0x80)
+
+
+@pytest.mark.parametrize(
+    ("before", "bounds", "readings"),
+    [
+        ((), (688, 700), (688, 688, 700, 688)),
+        ((), (687, 700), (687, 687)),
+        ((), (688, 701), (701, 701, 701, 688, 688)),  # the baseline follows
+        ((710, 710), (690, 701), (701, 690, 690)),  # the average under way is of higher readings
+        ((687,), (687, 700), (687,)),  # one update is left to a touch
+        ((600, 600), (600, 694), (694, 694, 600, 694)),
+        ((600, 600), (600, 695), (695, 695)),
+        ((600, 600, 695), (600, 695), (695,)),
+    ],
+)
+def test_where_a_channel_is_calm_no_reading_within_the_bounds_changes_its_touch(
+    before: Sequence[int], bounds: tuple[int, int], readings: Sequence[int]
+) -> None:
+    channel = Channel(_settings(debounce_touch=1), 700)
+    for reading in before:
+        channel.step(reading)
+    calm, changes = channel.is_calm(*bounds), channel.changes
+    for reading in readings:
+        channel.step(reading)
+    assert calm == (channel.changes == changes)
+
+
+def test_a_channel_whose_baseline_follows_a_held_hand_is_never_calm() -> None:
+    channel = Channel(_settings((*OURS[:8], 1, 0, 0)), 700)
+    channel.step(600)
+    assert channel.touched
+    assert not channel.is_calm(600, 600)
+
+
 def test_three_chips_polled_fifty_times_a_second_run_much_faster_than_real_time() -> None:
     now = 0.0
     chips = {address: Chip(lambda: now) for address in (0x5A, 0x5B, 0x5C)}

@@ -140,6 +140,15 @@ class Channel:
         if readings:
             self.data = readings[-1]
 
+    def is_calm(self, lowest: int, highest: int) -> bool:
+        """Whether no readings within these bounds can change `touched`, however the baseline follows them."""
+        settings = self.settings
+        if self.touched:
+            held = not settings.tracking or settings.touched.nhd == 0
+            return held and self.baseline - highest >= settings.release_threshold
+        follows = max(self.baseline, highest, -(-self._sum // max(1, self._filled)))  # an average under way counts, too
+        return follows - lowest <= settings.touch_threshold
+
     def advance(self, data: int, updates: int) -> bool:
         """`updates` steps with the same reading; True if any number of further ones would change nothing."""
         while updates > 0:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from firmware.hal import registers as reg
 
-FULL_SCALE = 1023.0
+FULL_SCALE = 1023
 MOST_UA = 63
 
 

@@ -5,12 +5,13 @@ Sources: data sheet Rev. 4, 5.8 (charge, filters) and 5.11 (auto-configuration);
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 from firmware.hal import registers as reg
-from firmware.hal.emulated_charge import ChargeRegisters, Found, charge_time_us, counts
+from firmware.hal.emulated_charge import FULL_SCALE, ChargeRegisters, Found, charge_time_us, counts
 from firmware.hal.emulated_gpio import JOINED
 
 if TYPE_CHECKING:
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
 
 _FFI_SAMPLES = (6, 10, 18, 34)
 _SFI_SCANS = (4, 6, 10, 18)
+
+NOISE_STEPS = 1 << 14
+NOISE_MOST = 4.1
+"""Standard deviations: the outermost of so many values of a normal distribution are 4.01 from the middle."""
 
 BARE_PIN_PF = 10.0
 """An electrode with nothing wired to it; a pin has up to 15 pF (data sheet, electrical characteristics)."""
@@ -51,6 +56,19 @@ class Ramps:
         return self._ramps[0][2]
 
 
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """What a channel reads while its pad and the supply are at rest, in counts."""
+
+    update: int
+    """The first update whose scans all see them so, and each after it."""
+    reading: float
+    """Without noise, not rounded."""
+    lowest: int
+    highest: int
+    """What noise and rounding can make of it."""
+
+
 class FrontEnd:
     """Twelve pads, the supply, and how they are measured, on the chip's register file. Times in microseconds.
 
@@ -63,10 +81,10 @@ class FrontEnd:
         self._registers = registers
         self._charge_registers = ChargeRegisters(registers)
         self._pads = [Ramps() for _ in range(reg.ELECTRODES)]
-        self._seed = seed
+        self._noise_starts = [seed * 0x9E3779B1 + channel * 0x85EBCA6B >> 3 for channel in range(reg.CHANNELS)]
         self._updates_ever = 0
-        self._at_rest: dict[int, float] = {}
-        """What each channel reads while its pad and the supply are at rest, without noise, plus a half."""
+        self._at_rest: dict[int, Rest] = {}
+        """By channel, until its pad, its charge or the supply changes."""
         self.reset()
 
     def reset(self) -> None:
@@ -131,32 +149,46 @@ class FrontEnd:
 
     # --- readings
 
-    def settled(self, channel: int) -> int:
-        """The first update whose scans all see pad and supply at rest, and each after it."""
-        pads = (self._pads[channel],) if channel < reg.PROX else self._joined()
-        settled_us = max(self.vdd.settled_us, *(pad.settled_us for pad in pads))
-        return -((self._run_us + self._scan_us - settled_us) // self.period_us)
+    def rest(self, channel: int) -> Rest:
+        """What a channel reads once its pad and the supply are at rest, and from which update on."""
+        if (rest := self._at_rest.get(channel)) is None:
+            pads = (self._pads[channel],) if channel < reg.PROX else self._joined()
+            settled_us = max(self.vdd.settled_us, *(pad.settled_us for pad in pads))
+            update = -((self._run_us + self._scan_us - settled_us) // self.period_us)
+            reading = self._counts(channel, self.begin_us(update) + self._scan_us)
+            most = NOISE_MOST * self.noise_counts
+            rest = Rest(update, reading, _rounded(reading - most), _rounded(reading + most))
+            self._at_rest[channel] = rest
+        return rest
 
     def filtered(self, channel: int, update: int) -> int:
         """Output of the second filter for an update, in counts."""
-        begin_us = self.begin_us(update)
-        if update >= self.settled(channel):
-            reading = self._counts(channel, begin_us + self._scan_us)
+        rest = self.rest(channel)
+        if update >= rest.update:
+            reading = rest.reading
         else:
+            begin_us = self.begin_us(update)
             moments = (begin_us + scan * self._scan_us for scan in range(1, self._scans + 1))
             reading = sum(self._counts(channel, moment) for moment in moments) / self._scans
         if self.noise_counts:
-            reading += self.noise_counts * gauss(self._seed, channel, self._updates_ever + update)[0]
-        return max(0, min(1023, int(reading + 0.5)))
+            reading += self._noise(channel, update, 1)[0]
+        return _rounded(reading)
 
     def noisy(self, channel: int, update: int, due: int) -> list[int]:
-        """The same for the updates from `update` to before `due`, or some of them, of a channel that is at rest."""
-        reading = self._at_rest.get(channel)
-        if reading is None:
-            reading = self._at_rest[channel] = self._counts(channel, self.begin_us(update) + self._scan_us) + 0.5
-        noise = self.noise_counts
-        values = gauss(self._seed, channel, self._updates_ever + update, min(due - update, NOISE_STEPS))
-        return [max(0, min(1023, int(reading + noise * value))) for value in values]
+        """The same for the updates from `update` to before `due`, or some of them; none without noise or rest."""
+        rest = self._at_rest.get(channel) or self.rest(channel)
+        if update < rest.update or not self.noise_counts:
+            return []
+        middle = rest.reading + 0.5
+        readings = [int(middle + noise) for noise in self._noise(channel, update, due - update)]
+        if rest.lowest == 0 or rest.highest == FULL_SCALE:
+            readings = [max(0, min(FULL_SCALE, reading)) for reading in readings]
+        return readings
+
+    def _noise(self, channel: int, update: int, updates: int) -> list[float]:
+        """The noise of so many updates, or of `NOISE_STEPS`, in counts, the same on every machine."""
+        first = self._noise_starts[channel] + self._updates_ever + update & NOISE_STEPS - 1
+        return _normal(self.noise_counts)[first : first + min(updates, NOISE_STEPS)]
 
     def _counts(self, channel: int, time_us: int) -> float:
         return counts(*self._charges[channel], self.pf(channel, time_us), self.vdd.at(time_us))
@@ -181,22 +213,18 @@ class FrontEnd:
         return self._charge_registers.search(self.pf(channel, time_us), self.vdd.at(time_us))
 
 
-NOISE_STEPS = 1 << 14
+def _rounded(reading: float) -> int:
+    """To whole counts, 0..1023."""
+    return max(0, min(FULL_SCALE, int(reading + 0.5)))
 
 
 @cache
-def _normal() -> list[float]:
-    """Standard normal values in an order that a generator of full period gives, twice over so that it can be cut."""
+def _normal(deviation: float) -> list[float]:
+    """Normal values in an order that a generator of full period gives, twice over so that it can be cut."""
     spread = NormalDist()
     step, values = 0, []
     for _ in range(NOISE_STEPS):
         step = (step * 0x2C5D + 0x1B3B) % NOISE_STEPS
         mixed = (step ^ step >> 7) * 0x1F35 % NOISE_STEPS
-        values.append(spread.inv_cdf((mixed + 0.5) / NOISE_STEPS))
+        values.append(deviation * spread.inv_cdf((mixed + 0.5) / NOISE_STEPS))
     return values * 2
-
-
-def gauss(seed: int, channel: int, update: int, updates: int = 1) -> list[float]:
-    """Standard normal noise of some updates of one channel, the same on every machine; at most `NOISE_STEPS`."""
-    first = (seed * 0x9E3779B1 + channel * 0x85EBCA6B >> 3) + update & NOISE_STEPS - 1
-    return _normal()[first : first + updates]

@@ -44,6 +44,8 @@ POWER_ON_RESET_VOLTS = 1.15
 """Falling VDD resets the chip (data sheet, electrical characteristics: 0.88 to 1.42 V, typically 1.15 V)."""
 _RUN_BITS: Final = 0x3F
 """ELEPROX_EN and ELE_EN of the ECR: Run if any is set."""
+_ARE: Final = 0x02
+"""Of 0x7B: charges may change at every update."""
 _MASKS = {
     **dict.fromkeys((0x2B, 0x2C, 0x2F, 0x30, 0x33, 0x36, 0x37, 0x3A, 0x3B, 0x3E), 0x3F),  # MHD and NHD: 6 bits
     reg.DEBOUNCE: 0x77,
@@ -93,8 +95,8 @@ class Chip:
         now_us = self._now_us()
         self._front_end.set_pf(electrode, picofarad, now_us, round(over_s * 1e6), self._window_us(now_us))
         for channel in (electrode, reg.PROX):
-            if self._channels[channel] is not None:
-                self._busy.add(channel)
+            if channel in self._channels:
+                self._stir(channel)
 
     def pf(self, electrode: int) -> float:
         """Capacitance of an electrode now, in picofarads."""
@@ -108,7 +110,7 @@ class Chip:
         self._catch_up()
         now_us = self._now_us()
         self._front_end.set_vdd(volts, now_us, round(over_s * 1e6), self._window_us(now_us))
-        self._busy.update(number for number, channel in enumerate(self._channels) if channel is not None)
+        self._stir(*self._channels)
         self.powered = volts >= POWER_ON_RESET_VOLTS
         if not self.powered:
             self.power_on_reset()
@@ -137,7 +139,8 @@ class Chip:
     @property
     def irq_low(self) -> bool:
         """Whether the chip pulls its IRQ line low: the status has changed and has not been read since."""
-        self._catch_up()
+        if not self._calm:
+            self._catch_up()
         return self._irq
 
     def gpio_output(self, electrode: int) -> bool | None:
@@ -153,18 +156,20 @@ class Chip:
 
     def write(self, message: bytes) -> None:
         """One write message: the register pointer, then values for it and the following registers; may be empty."""
-        self._catch_up()
         if not message:
             return
         self._pointer = message[0]
+        if len(message) > 1:
+            self._catch_up()
         for value in message[1:]:
             self._store(self._pointer, value)
             self._pointer = (self._pointer + 1) & 0xFF
 
     def read(self, size: int) -> bytes:
         """One read message of `size` bytes from the register pointer on, all of one moment."""
-        self._catch_up()
         first = self._pointer
+        if not self._calm or first + size > reg.OUT_OF_RANGE_L:
+            self._catch_up()
         self._pointer = (first + size) & 0xFF
         if first <= reg.TOUCH_STATUS_H:
             self._irq = False
@@ -189,9 +194,11 @@ class Chip:
         self._done = 0
         self._front_end.reset()
         self._found: dict[int, Found] | None = None
-        self._channels: list[Channel | None] = [None] * reg.CHANNELS
+        self._channels: dict[int, Channel] = {}
         self._baselines = [0] * reg.CHANNELS
         self._busy: set[int] = set()
+        self._calm: bool = False
+        """Whether no touch can come or go before pads, supply or settings change: the status waits for nothing."""
         self._publish_pins()
 
     def _store(self, register: int, value: int) -> None:
@@ -220,8 +227,8 @@ class Chip:
 
     def _publish_status(self) -> None:
         status = self._gpio.status()
-        for number, channel in enumerate(self._channels):
-            if channel is not None and channel.touched:
+        for number, channel in self._channels.items():
+            if channel.touched:
                 status |= 1 << number
         self._registers[reg.TOUCH_STATUS_L] = status & 0xFF
         self._registers[reg.TOUCH_STATUS_H] = status >> 8 | self._registers[reg.TOUCH_STATUS_H] & reg.OVCF
@@ -242,25 +249,23 @@ class Chip:
             self._leave_run()
             self._enter_run(auto_config=False)
         elif value != before:
-            for number, channel in enumerate(self._channels):
-                if channel is not None:
-                    channel.settings = ChannelSettings.of(registers, number)
-                    self._busy.add(number)
+            for number, channel in self._channels.items():
+                channel.settings = ChannelSettings.of(registers, number)
+                self._stir(number)
         self._publish_pins()
 
     def _leave_run(self) -> None:
         if self._running:
             self._front_end.leave_run(self._done)
-            for number, channel in enumerate(self._channels):
-                if channel is not None:
-                    self._baselines[number] = channel.baseline
+            for number, channel in self._channels.items():
+                self._baselines[number] = channel.baseline
         self._running = False
         self._busy.clear()
 
     def _trip(self) -> None:
         """Over-current: Stop, all readings cleared, Run locked (5.10)."""
         self._leave_run()
-        self._channels = [None] * reg.CHANNELS
+        self._channels = {}
         self._baselines = [0] * reg.CHANNELS
         self._registers[: reg.SNAPSHOT_SIZE] = bytes(reg.SNAPSHOT_SIZE)
         self._registers[reg.TOUCH_STATUS_H] = reg.OVCF
@@ -275,15 +280,14 @@ class Chip:
         numbers = list(range(min(ecr & 0x0F, reg.ELECTRODES)))
         if ecr & 0x30:
             numbers.append(reg.PROX)
-        if any(channel is not None and channel.touched for channel in self._channels):
+        if any(channel.touched for channel in self._channels.values()):
             self._irq = True  # the status is cleared
         self._running = True
         self._done = 0
-        self._channels = [
-            Channel(ChannelSettings.of(self._registers, number), self._baselines[number]) if number in numbers else None
-            for number in range(reg.CHANNELS)
-        ]
-        self._busy = set(numbers)
+        self._channels = {
+            number: Channel(ChannelSettings.of(self._registers, number), self._baselines[number]) for number in numbers
+        }
+        self._stir(*numbers)
         self._found = self._front_end.enter_run(self._now_us(), numbers, auto_config=auto_config)
 
     # --- measuring
@@ -303,16 +307,27 @@ class Chip:
         if due <= self._done:
             return
         if self._busy:
-            before = self._registers[:4]
             if self._done == 0:
                 self._first_update()
-            changes = 0
-            for number in tuple(self._busy):
-                changes += self._run_channel(number, due)
-            self._publish_status()
-            if changes or self._registers[:2] != before[:2]:
+            changes = sum([self._run_channel(number, due) for number in sorted(self._busy)])
+            if changes:
+                self._publish_status()
                 self._irq = True
+            self._calm = self._calm or self._is_calm(due)
         self._done = due
+
+    def _stir(self, *numbers: int) -> None:
+        """Something has changed for these channels."""
+        self._busy.update(numbers)
+        self._calm = False
+
+    def _is_calm(self, update: int) -> bool:
+        """Whether no update from `update` on can change a touch bit."""
+        for number in self._busy:
+            rest = self._front_end.rest(number)
+            if update < rest.update or not self._channels[number].is_calm(rest.lowest, rest.highest):
+                return False
+        return not self._registers[reg.AUTO_CONFIG0] & _ARE
 
     def _first_update(self) -> None:
         """What auto-configuration has found appears, and the baselines start as BVA or CL says."""
@@ -325,24 +340,19 @@ class Chip:
                 self._front_end.charge(number, found)
                 if not found.in_range:
                     self._flag_out_of_range(number, failed=0x80, interrupt=0x01)
-        for number, channel in enumerate(self._channels):
-            if channel is not None and start >= 2:
+        for number, channel in self._channels.items():
+            if start >= 2:
                 channel.baseline = self._front_end.filtered(number, 0) & (0x3E0 if start == 2 else 0x3FF)
 
     def _run_channel(self, number: int, due: int) -> int:
         """All updates of one channel up to `due`; how often its touch bit changed."""
         channel = self._channels[number]
-        if channel is None:
-            return 0
         changes = channel.changes
         front_end = self._front_end
         update = self._done
-        settled = front_end.settled(number)
-        watched = bool(self._registers[reg.AUTO_CONFIG0] & 2)
-        noisy = bool(front_end.noise_counts)
+        watched = self._registers[reg.AUTO_CONFIG0] & _ARE
         while update < due:
-            if noisy and update >= settled and not watched:
-                readings = front_end.noisy(number, update, due)
+            if not watched and (readings := front_end.noisy(number, update, due)):
                 channel.steps(readings)
                 update += len(readings)
                 continue
@@ -350,21 +360,18 @@ class Chip:
             if watched and self._reconfigure(number, data, update):
                 data = front_end.filtered(number, update)
                 channel.baseline = data
-            if noisy or update < settled:
+            if front_end.noise_counts or update < front_end.rest(number).update:
                 channel.step(data)
                 update += 1
             else:
                 if channel.advance(data, due - update):
                     self._busy.discard(number)
                 update = due
-        self._publish_channel(number, channel)
-        return channel.changes - changes
-
-    def _publish_channel(self, number: int, channel: Channel) -> None:
         registers = self._registers
-        registers[reg.FILTERED_DATA + 2 * number] = channel.data & 0xFF
-        registers[reg.FILTERED_DATA + 2 * number + 1] = channel.data >> 8
+        register = reg.FILTERED_DATA + 2 * number
+        registers[register : register + 2] = channel.data & 0xFF, channel.data >> 8
         registers[reg.BASELINE + number] = channel.baseline >> 2
+        return channel.changes - changes
 
     # --- auto-configuration: data sheet section 5.11
 

@@ -9,6 +9,7 @@ Sources: data sheet Rev. 4 (registers 5.1-5.13), AN3889 (charge), AN3891 and AN3
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
@@ -27,6 +28,7 @@ _TOUCH_BITS = 0x0FFF
 _STOP = 0x00
 _FROM_REGISTERS = 0
 """CL: tracking on, each baseline goes on from its register."""
+_NO_CHARGES = (Charge(0, 0),) * reg.CHANNELS
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,6 @@ class Mpr121:
         self.electrodes = electrodes
         self.config = config or Mpr121Config()
         self.charges = self.config.charges
-        """CDC and CDT of 13 channels, as stored or as auto-configuration found them; None: not known yet."""
         self.over_current = 0
         """How often the chip has reported over-current at REXT; it is in Stop then and needs `restart`."""
         self._baselines: bytes | None = None
@@ -151,15 +152,25 @@ class Mpr121:
         self._read(reg.AFE1, found)
         return bytes(found) == self.config.afe() + bytes((self._ecr,))
 
+    @property
+    def charges(self) -> tuple[Charge, ...] | None:
+        """CDC and CDT of 13 channels, as stored or as auto-configuration found them; None: not known yet."""
+        return self._charges
+
+    @charges.setter
+    def charges(self, charges: tuple[Charge, ...] | None) -> None:
+        self._charges = charges
+        config = self.config
+        in_force = (Charge(each.cdc or config.cdc, each.cdt or config.cdt) for each in charges or _NO_CHARGES)
+        self._counts_pf_v = tuple(each.counts_pf_v for each in in_force)
+
     def capacitance_pf(self, electrode: int, counts: float) -> float:
         """Picofarads of an electrode that reads `counts`, by the charge in force (AN3889); infinite at 0 counts."""
-        charge = self.charges[electrode] if self.charges else Charge(0, 0)
-        charge = Charge(charge.cdc or self.config.cdc, charge.cdt or self.config.cdt)
-        return charge.picofarad(counts, self.config.vdd)
+        return self._counts_pf_v[electrode] / (self.config.vdd * counts) if counts > 0 else math.inf
 
     def counts(self, electrode: int, picofarad: float) -> float:
         """What an electrode of `picofarad` reads, 0..1023: the inverse of `capacitance_pf`."""
-        return min(self.capacitance_pf(electrode, 1.0) / picofarad, 1023.0)
+        return min(self._counts_pf_v[electrode] / self.config.vdd / picofarad, 1023.0)
 
     # --- changing in mid-game
 

@@ -19,13 +19,13 @@ class Charge:
     cdt: int
 
     @property
-    def picocoulomb(self) -> float:
-        """CDC times CDT; code n is 0.5 us * 2 ** (n - 1) (5.8)."""
-        return self.cdc * 0.5 * 2 ** (self.cdt - 1) if self.cdt else 0.0
+    def counts_pf_v(self) -> float:
+        """Counts times picofarads times VDD: 1024 CDC CDT (AN3889); CDT code n is 0.5 us * 2 ** (n - 1) (5.8)."""
+        return self.cdc * 0.5 * 2 ** (self.cdt - 1) * 1024 if self.cdt else 0.0
 
     def picofarad(self, counts: float, vdd: float) -> float:
         """What reads `counts` when charged so at a supply of `vdd` volts (AN3889); infinite at 0 counts."""
-        return self.picocoulomb * 1024 / (vdd * counts) if counts > 0 else math.inf
+        return self.counts_pf_v / (vdd * counts) if counts > 0 else math.inf
 
 
 def decode_charges(block: bytes) -> tuple[Charge, ...]:

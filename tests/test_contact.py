@@ -95,6 +95,33 @@ def test_what_shows_no_more_than_the_heaviest_figure_for_a_second_stands() -> No
     assert table.hold(2.0, Touch.ROCK, beach=1.6) == []
 
 
+def let_go(table: Table) -> None:
+    """A black figure is gripped and let go while two fingers lie on Touch fields, so that its rest stays as it was."""
+    for rise_pf in (20.0, 20.0, 20.0, 12.0, 6.0, 1.9):
+        table.hold(0.06, Touch.ROCK, Touch.ONE, beach=rise_pf)
+    table.hold(0.3, Touch.ROCK, Touch.ONE, beach=1.9)
+
+
+def test_a_figure_that_stands_does_so_when_its_field_has_blinked() -> None:
+    """A sag of the supply moves the baseline, and the chip calls the field untouched for a moment."""
+    table = Table()
+    let_go(table)
+    table.hold(0.1, Touch.ROCK)
+    assert table.hold(0.5, Touch.ROCK, beach=1.9) == []
+    assert len(table.hold(0.5, Touch.ROCK, beach=21.0)) == 1
+    assert table.reader.asked == [("beach", pytest.approx(19.1))]
+
+
+@pytest.mark.parametrize("forgotten", [False, True])
+def test_what_was_untouched_for_longer_or_has_a_new_rest_is_looked_at_anew(*, forgotten: bool) -> None:
+    table = Table()
+    let_go(table)
+    table.hold(0.1 if forgotten else 0.4, Touch.ROCK)
+    if forgotten:
+        table.contacts.forget("beach")
+    assert len(table.hold(0.5, Touch.ROCK, beach=1.9)) == 1
+
+
 def test_a_white_figure_that_is_held_for_long_is_held() -> None:
     """It adds 1.9 pF or more where it stood."""
     table = Table()

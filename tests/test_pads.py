@@ -378,6 +378,23 @@ def test_a_sag_of_the_supply_leaves_nothing_behind(board: Board, volts: float, l
     assert board.states() == ALL_OK
 
 
+@pytest.mark.parametrize("volts", [3.24, 3.08])
+def test_a_sag_is_known_for_one_with_fingers_on_half_the_touch_fields(board: Board, volts: float) -> None:
+    """They raise three pads of ten; the others agree, and none of them has been let go by anybody."""
+    touch_chip = board.board.pads.chips[0]
+    for touch in (Touch.ROCK, Touch.ONE, Touch.TWO):
+        board.hands.touch(touch)
+    board.run(2.0)  # the electrodes beside them show a little of it, and that is their rest by now
+    rest_pf = list(touch_chip.levels.idle_pf)
+    for chip in board.mock.chips.values():
+        chip.set_vdd(volts)
+    board.run(0.08)
+    for chip in board.mock.chips.values():
+        chip.set_vdd(3.3)
+    board.run(0.3)
+    assert touch_chip.levels.idle_pf == pytest.approx(rest_pf, abs=0.5)
+
+
 def test_readings_that_are_none_end_no_poll(board: Board) -> None:
     chip = board.board.pads.chips[1]
     chip.levels.idle_pf[:] = [float("inf")] * len(chip.levels.idle_pf)

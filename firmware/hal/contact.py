@@ -42,6 +42,11 @@ STANDING_S = 10.0
 STUCK_S = 60.0
 """After this a touched pad is taken for its own rest (MPR121 data sheet, 5.6: write its baseline)."""
 
+BLINK_S = 0.3
+"""Where a figure stands that has not become the field's rest, and the chip calls the field untouched for no longer, it
+still stands there: a sag of the supply has moved the baseline.
+"""
+
 RELEASE_S = 0.03
 """A Touch field is released when it has been so for more than one poll."""
 
@@ -85,6 +90,8 @@ class Contacts:
         self._least_pf = least_pf
         """Less than this is no grip, but a figure that stands unseen, or crosstalk of the Touch field."""
         self._raised: dict[str, Raised] = {}
+        self._blinked: dict[str, tuple[Raised, float]] = {}
+        """The fields where a figure was known to stand and that are touched no more, and since when."""
         self._touched_since_s: dict[Touch, float] = {}
         self._released_s: float | None = None
         self._pair: tuple[Touch, str] | None = None
@@ -162,11 +169,22 @@ class Contacts:
 
     def _follow_fields(self, reading: PadReading, now: float) -> None:
         for name in [name for name in self._raised if name not in reading.fields]:
-            del self._raised[name]
+            gone = self._raised.pop(name)
+            if gone.stands:
+                self._blinked[name] = gone, now
         for name in reading.fields:
-            raised = self._raised.setdefault(name, Raised(now, self._standing))
+            if name not in self._raised:
+                blinked, gone_s = self._blinked.pop(name, (None, now))
+                known = blinked if now - gone_s <= BLINK_S else None
+                self._raised[name] = known or Raised(now, self._standing)
+            raised = self._raised[name]
             if name in reading.rise_pf:
                 raised.measure(reading.rise_pf[name], _known_idle_pf(reading, name), reading.noise_counts, now)
+
+    def forget(self, field: str) -> None:
+        """Its level at rest is new: what was known of it is so no more."""
+        self._raised.pop(field, None)
+        self._blinked.pop(field, None)
 
     def at_rest(self, now: float) -> list[str]:
         """The pads whose present level is their rest from now on: figures let go, and whatever is stuck.

@@ -43,7 +43,7 @@ SAGGING_PADS = 4
 SAG_COUNTS = 4.0
 LONGEST_SAG_S = 1.5
 """If pads, and at least so many, have changed by more than the first share and hardly differ in that, the supply has;
-for so long, and never by more than the second share. Of the pads' median noise leaves less than two counts of 724.
+for so long, and never by more than the second share. "Hardly" is said of the half of them that agree best.
 Baselines that are more counts above rest together have followed a sag that nobody measured.
 """
 
@@ -241,7 +241,7 @@ class Levels:
             if hand.last_pf < self._touch_pf[electrode]:
                 del self._hands[electrode]
         self._hear_noise(snapshot, touched)
-        sag = self._sag(snapshot, now)
+        sag = self._sag(snapshot, touched, now)
         self._sagged = self._sagged or self._followed_a_sag(snapshot)
         self._began_s = min(self._began_s, now)
         for electrode in self.pads:
@@ -275,12 +275,12 @@ class Levels:
         self._rest.begin(electrode, self.now_pf[electrode], now)
         self._hands.pop(electrode, None)
 
-    def _sag(self, snapshot: Snapshot, now: float) -> float:
+    def _sag(self, snapshot: Snapshot, touched: int, now: float) -> float:
         """By which factor all pads seem to have changed at once: VDD scales every reading (AN3889), a hand only some.
 
         What lasts is no dip of the supply and becomes the pads' new rest.
         """
-        sag = self._common(snapshot)
+        sag = self._common(snapshot, touched)
         if sag == 1.0:
             self._sagging_since_s = math.inf
             return 1.0
@@ -299,15 +299,19 @@ class Levels:
         above = [snapshot.baseline[electrode] - self._mpr121.counts(electrode, pf) for electrode, pf in rests.items()]
         return len(above) >= SAGGING_PADS and median(above) > SAG_COUNTS
 
-    def _common(self, snapshot: Snapshot) -> float:
-        """By which factor all pads differ from rest alike; 1 if they do not."""
+    def _common(self, snapshot: Snapshot, touched: int) -> float:
+        """By which factor the pads differ from rest alike, hands on some of them notwithstanding; 1 if they do not."""
         known = [electrode for electrode in self.pads if self.idle_pf[electrode] > 0.0]
-        ratios = sorted(self._measured_pf(electrode, snapshot) / self.idle_pf[electrode] for electrode in known)
-        if len(ratios) < SAGGING_PADS:
+        at_rest = [electrode for electrode in known if not touched >> electrode & 1]
+        heard = at_rest if len(at_rest) >= SAGGING_PADS else known
+        ratios = sorted(self._measured_pf(electrode, snapshot) / self.idle_pf[electrode] for electrode in heard)
+        most = max(SAGGING_PADS, (len(ratios) + 1) // 2)
+        groups = [ratios[first : first + most] for first in range(len(ratios) - most + 1)]
+        if not groups:
             return 1.0
-        middle, quarter = median(ratios), len(ratios) // 4
-        alike = ratios[-1 - quarter] - ratios[quarter] < SAG_SPREAD
-        return middle if alike and SAG < abs(middle - 1.0) < MOST_SAG else 1.0
+        alike = min(groups, key=lambda group: group[-1] - group[0])
+        middle = median(alike)
+        return middle if alike[-1] - alike[0] < SAG_SPREAD and SAG < abs(middle - 1.0) < MOST_SAG else 1.0
 
     def _believe_baseline(self, electrode: int, snapshot: Snapshot, now: float) -> None:
         """The chip's baseline follows at once when a hand goes; here that may have been missed.

@@ -281,14 +281,16 @@ class Pads:
             if now - since_s >= STUCK_S:
                 self.rebase(figure, now)
 
-    def rebase(self, pad: str, now: float) -> None:
-        """Take a pad's present level for its rest."""
+    def rebase(self, pad: str, now: float) -> bool:
+        """Take a pad's present level for its rest; False if that cannot be done now."""
         station, electrode = self._place[pad]
-        if station.chip.rebase(electrode, now):
-            station.mask &= ~(1 << electrode)
-            station.blind_until_s = now + BLIND_S
-            station.measure_s = now + AFTER_RELEASE_S
-            station.young_until_s = now + YOUNG_S
+        if not station.chip.rebase(electrode, now):
+            return False
+        station.mask &= ~(1 << electrode)
+        station.blind_until_s = now + BLIND_S
+        station.measure_s = now + AFTER_RELEASE_S
+        station.young_until_s = now + YOUNG_S
+        return True
 
     # --- chores
 
@@ -404,7 +406,8 @@ class Mpr121Board:
         if grip is not None:
             self.pads.badges.use()
         for pad in contacts.at_rest(now):
-            self.pads.rebase(pad, now)
+            if self.pads.rebase(pad, now):
+                contacts.forget(pad)
         return grip
 
     def faults(self) -> list[Fault]:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import pytest
 from speaker import AHEAD_S, Speaker
 
+from firmware.audio import mixer
 from firmware.audio.mixer import OVERDUE_S, MixerPlayer
 from firmware.audio.pack import Clip
 from firmware.audio.player import FADE_MS, RecordingPlayer, SilentPlayer
@@ -428,39 +429,119 @@ def test_a_named_card_is_opened_through_alsa(tmp_path: Path) -> None:
 
 
 HANGING = """
-import time
+import threading, time
 from firmware.audio.mixer import MixerPlayer
 from firmware.audio.pack import load_pack
 from firmware.terms import Sound, SoundName
 now = [0.0]
 player = MixerPlayer(load_pack(), lambda: now[0], card="plughw:CARD=Volcano")
 player.play(Sound(SoundName.GREETING))
+"""
+LOSING = """
 while player.is_open:
     now[0] += 1
     player.poll(now[0])
 print(player.faults()[0].text, flush=True)
+"""
+OPENING_ANEW = """
+for thread in threading.enumerate():
+    if thread.name == "sound":
+        thread.join(0.2)
+"""
+ENDING = """
 began = time.monotonic()
 player.close()
-print(time.monotonic() - began < 1, flush=True)
+player.close()
+print(time.monotonic() - began < 3, flush=True)  # TimeoutStopSec of the service
 """
 
 
-@pytest.mark.alone  # by the real clock: beside others it was seen to come too late
-def test_a_process_ends_although_its_sound_card_hangs(tmp_path: Path) -> None:
-    """SDL would wait for the card at the very end, and systemd would have to kill the service."""
+@pytest.mark.parametrize(
+    ("course", "told"),
+    [
+        (LOSING, ["sound card plughw:CARD=Volcano takes no more samples"]),
+        (LOSING + OPENING_ANEW, ["sound card plughw:CARD=Volcano takes no more samples"]),
+        ("", []),
+        ("time.sleep(0.1)", []),
+    ],
+    ids=["seen", "seen and opened anew", "not seen yet", "hanging for long, not seen yet"],
+)
+def test_a_process_ends_although_its_sound_card_hangs(tmp_path: Path, course: str, told: list[str]) -> None:
+    """SDL would wait for the card for ever, and systemd would have to kill the service. Here it takes nothing."""
     card = tmp_path / "Volcano.raw"
     os.mkfifo(card)
     reader, writer = os.open(card, os.O_RDONLY | os.O_NONBLOCK), os.open(card, os.O_WRONLY | os.O_NONBLOCK)
     with suppress(BlockingIOError):
         while True:
             os.write(writer, bytes(4096))
-    process = in_a_process(HANGING, **plan_of_cards(tmp_path))
-    said, _ = process.communicate(timeout=20)
-    assert said.splitlines()[0].startswith("sound card plughw:CARD=Volcano takes no more samples")
-    assert said.splitlines()[1] == "True"
-    assert process.returncode == 0
+    *lines, quick = ended(HANGING + course + ENDING, **plan_of_cards(tmp_path))
+    assert [line.partition(": check")[0] for line in lines] == told
+    assert quick == "True"
     os.close(reader)
     os.close(writer)
+
+
+def test_a_card_that_hangs_when_it_is_opened_holds_up_neither_start_nor_end_nor_signals(tmp_path: Path) -> None:
+    """pygame opens it with the interpreter's lock in hand. This one is a pipe that nobody reads: its opening waits."""
+    os.mkfifo(tmp_path / "Volcano.raw")
+    program = """
+import signal
+heard = []
+signal.signal(signal.SIGTERM, lambda *_: heard.append(True))
+import firmware.audio.mixer as mixer
+mixer.OPENING_S = 0.2
+"""
+    program += HANGING + "print(player.faults()[0].text, player.is_open, flush=True)\n"
+    program += "signal.raise_signal(signal.SIGTERM); print(heard)\n" + ENDING
+    opening, signalled, quick = ended(program, **plan_of_cards(tmp_path))
+    assert opening.startswith("sound card plughw:CARD=Volcano does not open: check the card")
+    assert opening.endswith(" False")
+    assert signalled == "[True]"
+    assert quick == "True"
+
+
+def ended(program: str, **environment: str) -> list[str]:
+    """What a process said until it ended by itself, and well."""
+    with in_a_process(program, **environment) as process:
+        try:
+            said, _ = process.communicate(timeout=20)
+        finally:
+            process.kill()
+    assert process.returncode == 0
+    return said.splitlines()
+
+
+def test_what_nothing_foresaw_at_the_card_is_told_and_time_passes_silently(
+    clips: Clips, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def surprise(card: str, buffer: int) -> None:
+        raise ZeroDivisionError(f"{card} {buffer}")
+
+    monkeypatch.setattr(mixer, "SdlMixer", surprise)
+    player = MixerPlayer(clips, clock, card="Volcano")
+    (fault,) = player.faults()
+    assert fault.text == "sound card Volcano cannot be opened: ZeroDivisionError: Volcano 512; silent until then"
+    player.play(POINT)
+    assert player.poll(clock.now + 1)
+    player.close()
+
+
+def test_without_room_for_a_thread_time_passes_silently(
+    clips: Clips, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as crowded:
+        crowded.setattr(threading.Thread, "start", full)
+        player = MixerPlayer(clips, clock)
+        assert "no thread can be started" in player.faults()[0].text
+        player.play(POINT)
+        assert player.poll(clock.now + 1)
+    monkeypatch.setenv("SDL_AUDIODRIVER", "dummy")
+    clock.now += 100
+    settle(player, clock, lambda: player.is_open)
+    player.close()
 
 
 def test_a_card_that_cannot_be_opened_is_told_in_our_words_only() -> None:

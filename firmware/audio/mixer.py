@@ -30,8 +30,11 @@ CACHE_BYTES = 4 << 20
 OVERDUE_S = 2.0
 """A cue that lasts this much longer than its clip shows that the sound card has stopped taking samples."""
 
+OPENING_S = 3.0
+"""How long the start waits for the card; one that takes longer is heard later (estimate: none that works does)."""
+
 CLOSING_S = 0.5
-"""How long the end of the process waits for a card that is just being opened or closed: it stops within a second."""
+"""How long the end of the process waits for the card: it stops within a second, even if the card hangs."""
 
 RETRY_S = (0.25, 60.0)
 """First and longest time between two attempts to open the sound card; it doubles. At boot a card may come late."""
@@ -49,8 +52,8 @@ class MixerPlayer:
             SDL chooses, or the environment does (SDL_AUDIODRIVER, AUDIODEV).
         buffer: frames per period, 512 (10.7 ms) or, where that crackles, 1024.
 
-    Without a sound card one warning is logged, cues last as long as their clips, and the card is tried again in a
-    thread.
+    Without a sound card one warning is logged, cues last as long as their clips, and the card is tried again. It is
+    opened and closed in a thread: neither start, game nor end waits for a card that hangs.
     """
 
     def __init__(
@@ -83,7 +86,12 @@ class MixerPlayer:
         self._successor: Audible | None = None
         self._handed_over = False
         self._sounding: list[pygame.mixer.Sound] = []
-        self._take(_Opening(card, buffer, in_thread=False))
+        self._opening = _Opening(card, buffer)
+        self._opening.join(OPENING_S)
+        self._try_again(self._retry_at)
+        if self._opening is not None:
+            self._problem = f"{spoken_card(card)} does not open: check the card and its wires; silent until it does"
+            self._name_once(self._problem)
 
     @property
     def is_open(self) -> bool:
@@ -161,18 +169,27 @@ class MixerPlayer:
         return [Fault(Part.SOUND, "", self._problem)] if self._problem else []
 
     def close(self) -> None:
-        """Break off and close the mixer."""
+        """Break off and close the mixer; a card that hangs is left to the kernel."""
         self.stop(0)
         self._closed = True
-        if self._opening is not None:
-            self._opening.join()
-            if not self._opening.done:
-                abandon_sdl()
-            self._mixer = self._mixer or self._opening.mixer
-        mixer, self._mixer, self._opening = self._mixer, None, None
         self._cache.clear()
-        if mixer is not None:
-            mixer.close()
+        mixer, self._mixer = self._mixer, None
+        opening, self._opening = self._opening, None
+        if mixer is None and opening is None:
+            return
+
+        def end() -> None:
+            if opening is not None:
+                opening.give_up()
+            last = mixer if opening is None else opening.mixer
+            if last is not None:
+                last.close()
+
+        ending = _in_thread(end)
+        if ending is not None:
+            ending.join(CLOSING_S)
+        if ending is None or ending.is_alive():
+            abandon_sdl()
 
     # --- clips
 
@@ -294,35 +311,53 @@ def _bytes(sound: pygame.mixer.Sound) -> int:
 
 
 class _Opening:
-    """One attempt to open the mixer, by default in a thread: ALSA may take its time."""
+    """One attempt to open the mixer, in a thread: ALSA may take its time. `stale` is closed before."""
 
-    def __init__(self, card: str, buffer: int, *, stale: SdlMixer | None = None, in_thread: bool = True) -> None:
+    def __init__(self, card: str, buffer: int, *, stale: SdlMixer | None = None) -> None:
         self._card = card
         self._buffer = buffer
         self._stale = stale
+        self._given_up = False
         self.mixer: SdlMixer | None = None
         self.problem: SoundError | None = None
-        self._thread = threading.Thread(target=self._open, name="sound", daemon=True) if in_thread else None
+        self._thread = _in_thread(self._open)
         if self._thread is None:
-            self._open()
-        else:
-            self._thread.start()
+            self.problem = SoundError(f"{spoken_card(card)} is not opened: no thread can be started; silent until then")
 
     @property
     def done(self) -> bool:
         return self._thread is None or not self._thread.is_alive()
 
-    def join(self) -> None:
+    def join(self, within_s: float | None = None) -> None:
         if self._thread is not None:
-            self._thread.join(CLOSING_S)
+            self._thread.join(within_s)
+
+    def give_up(self) -> None:
+        """Wait for its end, and let it open nothing that it has not begun with."""
+        self._given_up = True
+        self.join()
 
     def _open(self) -> None:
-        if self._stale is not None:
-            self._stale.close()
         try:
-            self.mixer = SdlMixer(self._card, self._buffer)
+            if self._stale is not None:
+                self._stale.close()
+            if not self._given_up:
+                self.mixer = SdlMixer(self._card, self._buffer)
         except SoundError as error:
             self.problem = error
+        except Exception as error:  # noqa: BLE001 - whatever it is, the game goes on, without sound
+            what = f"{type(error).__name__}: {error}"
+            self.problem = SoundError(f"{spoken_card(self._card)} cannot be opened: {what}; silent until then")
+
+
+def _in_thread(work: Callable[[], None]) -> threading.Thread | None:
+    """A thread that does `work`; None if there is no room for one."""
+    thread = threading.Thread(target=work, name="sound", daemon=True)
+    try:
+        thread.start()
+    except RuntimeError:
+        return None
+    return thread
 
 
 def open_mixer(configuration: Configuration, clips: Clips, clock: Callable[[], float]) -> MixerPlayer:

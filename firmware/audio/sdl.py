@@ -62,6 +62,8 @@ class SdlMixer:
         self.error = pygame.base.error
         if os.environ.get("SDL_AUDIODRIVER", "alsa") == "alsa":
             _hush_alsa()
+        if os.environ.get("SDL_AUDIODRIVER") == "alsa":
+            _feel_card(os.environ.get("AUDIODEV", "default"))
         try:
             pygame.mixer.init(RATE_HZ, -16, 1, buffer, allowedchanges=0)
         except pygame.base.error as problem:
@@ -81,7 +83,13 @@ class SdlMixer:
         return self._mixer.Sound(buffer=array("h", bytes(2 * max(1, duration_ms * RATE_HZ // 1000))))
 
     def close(self) -> None:
-        """Give the card back."""
+        """Give the card back; takes as long as the card does, for ever if it hangs."""
+        # A sound that ends within pygame's quit reads what that has freed (pygame 2.6), or waits for the interpreter's
+        # lock with SDL's in hand while quit waits the other way round (pygame-ce 2.5.6): so nothing sounds any more.
+        # Twice, for what is queued begins where something is stopped.
+        if self._mixer.get_init():
+            self._mixer.stop()
+            self._mixer.stop()
         self._mixer.quit()
 
 
@@ -107,12 +115,29 @@ def _bare_pygame() -> None:
 
 
 def abandon_sdl() -> None:
-    """Let the process end although the card hangs: SDL would wait for it then."""
-    import pygame.base  # noqa: PLC0415 - it is there: SDL hangs
-    import pygame.mixer  # noqa: PLC0415
+    """Let the process end although the card hangs: SDL would wait for it then. Waits for nothing, not for an import."""
+    for name in ("pygame.base", "pygame.mixer"):
+        if (quit_it := getattr(sys.modules.get(name), "quit", None)) is not None:
+            atexit.unregister(quit_it)
 
-    atexit.unregister(pygame.base.quit)
-    atexit.unregister(pygame.mixer.quit)
+
+def _feel_card(device: str) -> None:
+    """Open the card through ALSA as SDL will, and close it: if it hangs or takes its time, then here.
+
+    pygame keeps the interpreter's lock while it opens the mixer, so that no thread could go on meanwhile, and no signal
+    be heard; ctypes gives it away. What does not work is told by SDL. The numbers are those of alsa/pcm.h.
+    """
+    import ctypes  # noqa: PLC0415 - only where ALSA may be asked
+
+    playback, without_waiting, s16_le, interleaved, latency_us = 0, 1, 2, 3, 40_000
+    try:
+        alsa = ctypes.CDLL("libasound.so.2")
+        card = ctypes.c_void_p()
+        if alsa.snd_pcm_open(ctypes.byref(card), device.encode(), playback, without_waiting) == 0:
+            alsa.snd_pcm_set_params(card, s16_le, interleaved, 1, RATE_HZ, 0, latency_us)
+            alsa.snd_pcm_close(card)
+    except (OSError, AttributeError) as problem:
+        _log.debug("the card is not felt before it is opened: %s", problem)
 
 
 def _hush_alsa() -> None:

@@ -724,6 +724,22 @@ def test_21_a_pad_can_be_moved_slowly() -> None:
     assert bench.chip.pf(4) == pytest.approx(20.0)
 
 
+def test_21_what_changes_a_little_meanwhile_ends_no_movement_unless_it_is_hurried() -> None:
+    bench = Bench()
+    bench.chip.set_pf(4, 60.0)
+    bench.chip.set_pf(4, 80.0, over_s=1.0)
+    bench.now = 0.5
+    bench.chip.set_pf(4, 90.0, unhurried=True)
+    assert bench.chip.pf(4) == pytest.approx(70.0)
+    bench.now = 0.75
+    assert bench.chip.pf(4) == pytest.approx(80.0)
+    bench.chip.set_pf(4, 60.0, over_s=0.5, unhurried=True)  # later than it would have ended: takes its own time
+    bench.now = 1.0
+    assert bench.chip.pf(4) == pytest.approx(70.0)
+    bench.chip.set_pf(4, 50.0)
+    assert bench.chip.pf(4) == 50.0
+
+
 @pytest.mark.parametrize(
     ("electrode", "picofarad", "over_s"), [(12, 1.0, 0), (-1, 1.0, 0), (0, -1.0, 0), (0, math.nan, 0), (0, math.inf, 1)]
 )

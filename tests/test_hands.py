@@ -31,10 +31,12 @@ class Ledger:
     def __init__(self) -> None:
         self.pf: dict[int, float] = {}
         self.moves: list[tuple[int, float, float]] = []
+        self.unhurried: list[bool] = []
 
-    def set_pf(self, electrode: int, picofarad: float, over_s: float = 0.0) -> None:
+    def set_pf(self, electrode: int, picofarad: float, over_s: float = 0.0, *, unhurried: bool = False) -> None:
         self.pf[electrode] = picofarad
         self.moves.append((electrode, picofarad, over_s))
+        self.unhurried.append(unhurried)
 
 
 def table(seed: int = 0) -> tuple[Hands, dict[int, Ledger]]:
@@ -133,6 +135,22 @@ def test_a_hand_closes_in_the_time_it_is_given() -> None:
     hands.grip(Figure.RED, over_s=0.4)
     (move,) = [move for move in chips[0x5B].moves if move[0] == 2]
     assert move[2] == 0.4
+
+
+def test_what_else_changes_meanwhile_lets_the_hand_take_its_time() -> None:
+    hands, chips = table()
+    hands.place(Figure.RED, "beach-s")
+    hands.grip(Figure.RED, over_s=0.4)
+    coast = chips[0x5B]
+    coast.unhurried.clear()
+    hands.touch(Touch.ROCK, 0.02)
+    hands.drift(0.01)
+    hands.join(joined=True)
+    assert len(coast.unhurried) >= 3
+    assert all(coast.unhurried)
+    coast.unhurried.clear()
+    hands.let_go(Figure.RED)
+    assert not all(coast.unhurried)
 
 
 @pytest.mark.parametrize(
@@ -331,7 +349,7 @@ def test_every_figure_is_recognised_on_every_field_with_every_touch_field(figure
         for touch in TOUCHES:
             board.hands.grip(figure, 0.1)
             board.hands.touch(touch)
-            (grip,) = board.run(0.3)
+            (grip,) = board.run(0.5)
             assert (grip.field, grip.touch, surely(grip)) == (field, touch, figure)
             board.hands.let_go(figure)
             board.hands.lift(touch)

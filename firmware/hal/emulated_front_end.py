@@ -100,6 +100,10 @@ class FrontEnd:
         for channel in (electrode, reg.PROX):
             self._at_rest.pop(channel, None)
 
+    def moves_us(self, electrode: int, now_us: int) -> int:
+        """How long a pad will still be on its way, 0 if it is not."""
+        return max(0, self._pads[electrode].settled_us - now_us)
+
     def set_vdd(self, volts: float, now_us: int, over_us: int, forget_before_us: int) -> None:
         """The same for the supply."""
         self.vdd.set(now_us, volts, over_us, forget_before_us)

@@ -82,10 +82,11 @@ class Chip:
 
     # --- the physical side
 
-    def set_pf(self, electrode: int, picofarad: float, over_s: float = 0.0) -> None:
+    def set_pf(self, electrode: int, picofarad: float, over_s: float = 0.0, *, unhurried: bool = False) -> None:
         """Let an electrode (0..11) go from its present capacitance to `picofarad` in `over_s` virtual seconds.
 
-        0 pF is a torn-off pad, infinite a short to ground (at once only).
+        0 pF is a torn-off pad, infinite a short to ground (at once only). If `unhurried`, a movement that is under way
+        ends no sooner than it would have.
         """
         if not 0 <= electrode < reg.ELECTRODES:
             raise ValueError(f"electrode must be 0..11, is {electrode}")
@@ -93,7 +94,10 @@ class Chip:
             raise ValueError(f"electrode {electrode} must have 0 pF or more, not {picofarad} over {over_s} s")
         self._catch_up()
         now_us = self._now_us()
-        self._front_end.set_pf(electrode, picofarad, now_us, round(over_s * 1e6), self._window_us(now_us))
+        over_us = round(over_s * 1e6)
+        if unhurried:
+            over_us = max(over_us, self._front_end.moves_us(electrode, now_us))
+        self._front_end.set_pf(electrode, picofarad, now_us, over_us, self._window_us(now_us))
         for channel in (electrode, reg.PROX):
             if channel in self._channels:
                 self._stir(channel)

@@ -34,8 +34,11 @@ RING_SHARE = 0.5
 class PadInput(Protocol):
     """The physical side of an emulated chip."""
 
-    def set_pf(self, electrode: int, picofarad: float, over_s: float = 0.0) -> None:
-        """Move the capacitance on `electrode` to `picofarad`, evenly over `over_s` seconds."""
+    def set_pf(self, electrode: int, picofarad: float, over_s: float = 0.0, *, unhurried: bool = False) -> None:
+        """Move the capacitance on `electrode` to `picofarad`, evenly over `over_s` seconds.
+
+        If `unhurried`, a movement that is under way ends no sooner than it would have.
+        """
 
 
 class TableError(VolcanoError, ValueError):
@@ -99,37 +102,39 @@ class Hands:
         before = self._stands[figure]
         if before is not None and before != field:
             self._held[figure] = player
-            self._settle()
+            self._settle(0.0, *self._pads_under(figure))
             self._held.pop(figure)
+            left = self._pads_under(figure)
             self._stands[figure] = None
-            self._settle(self._players[player].let_go_s)
+            self._settle(self._players[player].let_go_s, *left)
         self._stands[figure] = field
         self._held[figure] = player
-        self._settle()
+        self._settle(0.0, *self._pads_under(figure))
         self._held.pop(figure)
-        self._settle(self._players[player].set_down_s)
+        self._settle(self._players[player].set_down_s, *self._pads_under(figure))
 
     def carry(self, figure: Figure, field: str, over_s: float = 0.0, player: int = 0) -> None:
         """Bring a figure to `field` in the hand within `over_s` seconds, and keep hold of it."""
         self._check_figure(figure)
         self._check_field(field)
+        left = self._pads_under(figure)
         self._stands[figure] = None
-        self._settle(self._players[player].let_go_s)
+        self._settle(self._players[player].let_go_s, *left)
         self._stands[figure] = field
         self._held[figure] = player
-        self._settle(over_s)
+        self._settle(over_s, *self._pads_under(figure))
 
     def grip(self, figure: Figure, over_s: float = 0.0, player: int = 0) -> None:
         """Take hold of a figure's head where it stands, the hand closing in `over_s` seconds."""
         self._check_figure(figure)
         self._held[figure] = player
-        self._settle(over_s)
+        self._settle(over_s, *self._pads_under(figure))
 
     def let_go(self, figure: Figure) -> None:
         """Let go of a figure; harmless if nobody held it."""
         self._check_figure(figure)
         player = self._held.pop(figure, 0)
-        self._settle(self._players[player].let_go_s)
+        self._settle(self._players[player].let_go_s, *self._pads_under(figure))
 
     def touch(self, touch: Touch, over_s: float = 0.0, player: int = 0) -> None:
         """Put a finger on a Touch field."""
@@ -155,13 +160,13 @@ class Hands:
         """Lay a hand on a field."""
         self._check_field(field)
         self._covered[field] = player
-        self._settle(self._players[player].let_go_s)
+        self._settle(self._players[player].let_go_s, field)
 
     def raise_hand(self, field: str) -> None:
         """Take that hand away; harmless if there was none."""
         self._check_field(field)
         player = self._covered.pop(field, 0)
-        self._settle(self._players[player].let_go_s)
+        self._settle(self._players[player].let_go_s, field)
 
     def join(self, joined: bool) -> None:
         """Both players touch each other, or part."""
@@ -206,14 +211,24 @@ class Hands:
 
     def _put_finger(self, pad: str, over_s: float, player: int) -> None:
         self._fingers[str(pad)] = player
-        self._settle(over_s)
+        self._settle(over_s, str(pad))
 
     def _lift_finger(self, pad: str) -> None:
         player = self._fingers.pop(str(pad), 0)
-        self._settle(self._players[player].let_go_s)
+        self._settle(self._players[player].let_go_s, str(pad))
 
-    def _settle(self, over_s: float = 0.0) -> None:
-        """Move every pad whose capacitance changes to its new value."""
+    def _pads_under(self, figure: Figure) -> tuple[str, ...]:
+        """The field where a figure stands, and the rails that it couples to."""
+        field = self._stands[figure]
+        if field is None:
+            return ()
+        return (field, *map(str, RAIL_CODES[figure])) if self._coded else (field,)
+
+    def _settle(self, over_s: float = 0.0, *moved: str) -> None:
+        """Move every pad whose capacitance changes to its new value.
+
+        A hand moves the pads `moved`. On the others a hand that closes or opens just now takes as long as it does.
+        """
         added_pf = {pad: self._added_pf(pad) for pad in self._where}
         crosstalk = self._board.crosstalk
         for pad, (address, electrode) in self._where.items():
@@ -224,7 +239,9 @@ class Hands:
             change_pf = abs(picofarad - self._target_pf.get(pad, -1.0))
             if change_pf > TINY_PF / 1000:
                 self._target_pf[pad] = picofarad
-                self._chips[address].set_pf(electrode, picofarad, over_s if change_pf > TINY_PF else 0.0)
+                unhurried = pad not in moved or change_pf <= TINY_PF
+                pad_s = over_s if change_pf > TINY_PF else 0.0
+                self._chips[address].set_pf(electrode, picofarad, pad_s, unhurried=unhurried)
 
     def _added_pf(self, measured: str) -> float:
         """What figures, fingers and hands add to a pad, in picofarads, while that one is measured."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import os
 from dataclasses import dataclass, replace
+from struct import Struct
 from typing import TYPE_CHECKING, Self
 
 from firmware.hal import registers as reg
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from firmware.hal.bus import Bus
 
 _TOUCH_BITS = 0x0FFF
+_SNAPSHOT = Struct(f"<HH{reg.CHANNELS}H{reg.CHANNELS}B")
+"""0x00-0x2A: touch, out of range, filtered data, baselines."""
 _STOP = 0x00
 _FROM_REGISTERS = 0
 """CL: tracking on, each baseline goes on from its register."""
@@ -44,12 +47,12 @@ class Snapshot:
     @classmethod
     def decode(cls, registers: bytes) -> Self:
         """From the 43 bytes of 0x00-0x2A."""
-        pairs = registers[reg.FILTERED_DATA : reg.BASELINE]
+        touched, out_of_range, *counts = _SNAPSHOT.unpack(registers)
         return cls(
-            touched=(registers[0] | registers[1] << 8) & _TOUCH_BITS,
-            out_of_range=(registers[2] | registers[3] << 8) & _TOUCH_BITS,
-            filtered=tuple(low | (high & 3) << 8 for low, high in zip(pairs[::2], pairs[1::2], strict=True)),
-            baseline=tuple(value << 2 for value in registers[reg.BASELINE : reg.SNAPSHOT_SIZE]),
+            touched=touched & _TOUCH_BITS,
+            out_of_range=out_of_range & _TOUCH_BITS,
+            filtered=tuple([value & 0x3FF for value in counts[: reg.CHANNELS]]),
+            baseline=tuple([value << 2 for value in counts[reg.CHANNELS :]]),
         )
 
 

@@ -22,6 +22,9 @@ class Regime(Enum):
     TOUCHED = "touched"
 
 
+EQUAL, RISING, FALLING, TOUCHED = Regime  # looking a member up takes as long as half a step
+
+
 @dataclass(frozen=True, slots=True)
 class BaselineFilter:
     """One regime's registers: two half deltas in counts, two numbers of values (n means n + 1)."""
@@ -90,7 +93,7 @@ class Channel:
         self.changes = 0
         """How often `touched` has changed."""
         self._debounce = 0
-        self._regime = Regime.EQUAL
+        self._regime = EQUAL
         self._sum = 0
         self._filled = 0
         self._count = 0
@@ -113,19 +116,17 @@ class Channel:
     def steps(self, readings: list[int]) -> None:
         """A step for each reading, quicker where nothing is touched."""
         settings = self.settings
-        lowest = self.baseline - settings.touch_threshold
         for data in readings:
-            if self.touched or self._debounce or data < lowest or not settings.tracking:
+            above = data - self.baseline
+            if self.touched or self._debounce or -above > settings.touch_threshold or not settings.tracking:
                 self.step(data)
-                lowest = self.baseline - settings.touch_threshold
                 continue
-            baseline = self.baseline
-            if data == baseline:
-                regime, filter_ = Regime.EQUAL, None
-            elif data > baseline:
-                regime, filter_ = Regime.RISING, settings.rising
+            if above == 0:
+                regime, filter_ = EQUAL, None
+            elif above > 0:
+                regime, filter_ = RISING, settings.rising
             else:
-                regime, filter_ = Regime.FALLING, settings.falling
+                regime, filter_ = FALLING, settings.falling
             if regime is not self._regime:
                 self._regime = regime
                 self._sum = self._filled = self._count = 0
@@ -136,7 +137,6 @@ class Channel:
                 self._filled += 1
             else:
                 self._average(filter_, data, 1)
-                lowest = self.baseline - settings.touch_threshold
         if readings:
             self.data = readings[-1]
 
@@ -192,15 +192,15 @@ class Channel:
         """The filter for this reading, its counters cleared if the regime is new; None: the baseline cannot move."""
         filter_: BaselineFilter | None
         if self.touched:
-            regime, filter_ = Regime.TOUCHED, self.settings.touched
+            regime, filter_ = TOUCHED, self.settings.touched
             if filter_.nhd == 0:
                 filter_ = None
         elif data > self.baseline:
-            regime, filter_ = Regime.RISING, self.settings.rising
+            regime, filter_ = RISING, self.settings.rising
         elif data < self.baseline:
-            regime, filter_ = Regime.FALLING, self.settings.falling
+            regime, filter_ = FALLING, self.settings.falling
         else:
-            regime, filter_ = Regime.EQUAL, None
+            regime, filter_ = EQUAL, None
         if regime is not self._regime:
             self._regime = regime
             self._sum = self._filled = self._count = 0

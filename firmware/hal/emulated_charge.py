@@ -15,12 +15,16 @@ def charge_time_us(cdt: int) -> float:
     return 0.5 * (1 << cdt - 1) if cdt else 0.0
 
 
-def counts(cdc: int, cdt: int, picofarad: float, vdd: float) -> float:
-    """What the ADC reads: I * T * 1024 / (C * VDD) with microamperes, microseconds and picofarads (AN3889)."""
-    charge = cdc * charge_time_us(cdt) * 1024 / vdd
+def full_charge(cdc: int, cdt: int) -> float:
+    """I * T * 1024 with microamperes and microseconds: counts times picofarads times volts."""
+    return cdc * charge_time_us(cdt) * 1024
+
+
+def counts(charge: float, picofarad: float, vdd: float) -> float:
+    """What the ADC reads by a `full_charge`: I * T * 1024 / (C * VDD) (AN3889)."""
     if not picofarad:
         return FULL_SCALE if charge else 0.0
-    return min(FULL_SCALE, charge / picofarad)
+    return min(FULL_SCALE, charge / vdd / picofarad)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +63,12 @@ class ChargeRegisters:
         codes = range(1, 8) if not registers[reg.AUTO_CONFIG1] & 0x80 else (registers[reg.AFE2] >> 5,)
         cdc, cdt = MOST_UA, codes[-1]
         for code in codes:
-            per_ua = counts(1, code, picofarad, vdd) if picofarad else FULL_SCALE
+            per_ua = counts(full_charge(1, code), picofarad, vdd) if picofarad else FULL_SCALE
             if MOST_UA * per_ua >= target << 2:
                 cdc, cdt = max(1, round((target << 2) / per_ua)), code
                 break
         ordered = 255 > usl > target > lsl > 0
-        reached = counts(cdc, cdt, picofarad, vdd)
+        reached = counts(full_charge(cdc, cdt), picofarad, vdd)
         return Found(cdc, cdt, in_range=ordered and lsl << 2 <= reached <= usl << 2)
 
     def is_out_of_range(self, reading: int) -> bool:

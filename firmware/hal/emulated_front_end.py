@@ -11,7 +11,7 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 from firmware.hal import registers as reg
-from firmware.hal.emulated_charge import FULL_SCALE, ChargeRegisters, Found, charge_time_us, counts
+from firmware.hal.emulated_charge import FULL_SCALE, ChargeRegisters, Found, charge_time_us, counts, full_charge
 from firmware.hal.emulated_gpio import JOINED
 
 if TYPE_CHECKING:
@@ -48,6 +48,8 @@ class Ramps:
 
     def at(self, time_us: int) -> float:
         """The value at `time_us`; an infinite capacitance is a short circuit."""
+        if time_us >= self.settled_us:
+            return self._ramps[-1][3]
         for begin, end, first, last in reversed(self._ramps):
             if time_us >= end:
                 return last
@@ -81,7 +83,8 @@ class FrontEnd:
         self._registers = registers
         self._charge_registers = ChargeRegisters(registers)
         self._pads = [Ramps() for _ in range(reg.ELECTRODES)]
-        self._noise_starts = [seed * 0x9E3779B1 + channel * 0x85EBCA6B >> 3 for channel in range(reg.CHANNELS)]
+        self._noise = _normal(noise_counts) if noise_counts else []
+        self._seed = seed
         self._updates_ever = 0
         self._at_rest: dict[int, Rest] = {}
         """By channel, until its pad, its charge or the supply changes."""
@@ -91,6 +94,8 @@ class FrontEnd:
         """As after power-on; pads, supply and noise stay as they are."""
         self.period_us = self._run_us = self._scan_us = self._scans = 0
         self._charges = [(0, 0)] * reg.CHANNELS
+        self._noise_starts = [0] * reg.CHANNELS
+        """Where in the noise each channel's first update of this run has its own."""
 
     # --- pads and supply
 
@@ -124,6 +129,8 @@ class FrontEnd:
         """Charge and pace of this run, and what auto-configuration has found for each channel (5.11)."""
         self._run_us = now_us
         self._at_rest.clear()
+        seeds = (self._seed * 0x9E3779B1 + channel * 0x85EBCA6B >> 3 for channel in range(reg.CHANNELS))
+        self._noise_starts = [seed + self._updates_ever for seed in seeds]
         self._charges = [self._charge_registers.in_force(channel) for channel in range(reg.CHANNELS)]
         found = {channel: self._search(channel, now_us) for channel in channels} if auto_config else None
         for channel, each in (found or {}).items():
@@ -159,7 +166,9 @@ class FrontEnd:
             pads = (self._pads[channel],) if channel < reg.PROX else self._joined()
             settled_us = max(self.vdd.settled_us, *(pad.settled_us for pad in pads))
             update = -((self._run_us + self._scan_us - settled_us) // self.period_us)
-            reading = self._counts(channel, self.begin_us(update) + self._scan_us)
+            moment_us = self.begin_us(update) + self._scan_us
+            charge = full_charge(*self._charges[channel])
+            reading = counts(charge, self.pf(channel, moment_us), self.vdd.at(moment_us))
             most = NOISE_MOST * self.noise_counts
             rest = Rest(update, reading, _rounded(reading - most), _rounded(reading + most))
             self._at_rest[channel] = rest
@@ -172,30 +181,27 @@ class FrontEnd:
             reading = rest.reading
         else:
             begin_us = self.begin_us(update)
-            moments = (begin_us + scan * self._scan_us for scan in range(1, self._scans + 1))
-            reading = sum(self._counts(channel, moment) for moment in moments) / self._scans
-        if self.noise_counts:
-            reading += self._noise(channel, update, 1)[0]
+            moments = range(begin_us + self._scan_us, begin_us + self.period_us + 1, self._scan_us)
+            charge, vdd = full_charge(*self._charges[channel]), self.vdd
+            reading = sum([counts(charge, self.pf(channel, each), vdd.at(each)) for each in moments]) / self._scans
+        if self._noise:
+            reading += self._noise[self._noise_starts[channel] + update & NOISE_STEPS - 1]
         return _rounded(reading)
 
     def noisy(self, channel: int, update: int, due: int) -> list[int]:
         """The same for the updates from `update` to before `due`, or some of them; none without noise or rest."""
         rest = self._at_rest.get(channel) or self.rest(channel)
-        if update < rest.update or not self.noise_counts:
+        if update < rest.update or not self._noise:
             return []
+        first = self._noise_starts[channel] + update & NOISE_STEPS - 1
         middle = rest.reading + 0.5
-        readings = [int(middle + noise) for noise in self._noise(channel, update, due - update)]
+        if due - update == 1:  # often: while a grip is made all is measured at every poll
+            readings = [int(middle + self._noise[first])]
+        else:
+            readings = [int(middle + noise) for noise in self._noise[first : first + min(due - update, NOISE_STEPS)]]
         if rest.lowest == 0 or rest.highest == FULL_SCALE:
             readings = [max(0, min(FULL_SCALE, reading)) for reading in readings]
         return readings
-
-    def _noise(self, channel: int, update: int, updates: int) -> list[float]:
-        """The noise of so many updates, or of `NOISE_STEPS`, in counts, the same on every machine."""
-        first = self._noise_starts[channel] + self._updates_ever + update & NOISE_STEPS - 1
-        return _normal(self.noise_counts)[first : first + min(updates, NOISE_STEPS)]
-
-    def _counts(self, channel: int, time_us: int) -> float:
-        return counts(*self._charges[channel], self.pf(channel, time_us), self.vdd.at(time_us))
 
     # --- auto-configuration: data sheet section 5.11
 
@@ -224,7 +230,7 @@ def _rounded(reading: float) -> int:
 
 @cache
 def _normal(deviation: float) -> list[float]:
-    """Normal values in an order that a generator of full period gives, twice over so that it can be cut."""
+    """Normal values, the same on every machine, in an order of full period, twice over so that it can be cut."""
     spread = NormalDist()
     step, values = 0, []
     for _ in range(NOISE_STEPS):

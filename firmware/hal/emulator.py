@@ -373,7 +373,8 @@ class Chip:
                 update = due
         registers = self._registers
         register = reg.FILTERED_DATA + 2 * number
-        registers[register : register + 2] = channel.data & 0xFF, channel.data >> 8
+        registers[register] = channel.data & 0xFF
+        registers[register + 1] = channel.data >> 8
         registers[reg.BASELINE + number] = channel.baseline >> 2
         return channel.changes - changes
 

@@ -7,9 +7,9 @@ player or the disk does may end a game.
 from __future__ import annotations
 
 import logging
-import threading
 import time
 from collections import deque
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Protocol
 
 from firmware.console import output_row
@@ -191,7 +191,8 @@ class Loop:
         self._listeners: list[Callable[[Json], None]] = []
         self._fault_listeners: list[Callable[[Sequence[Fault]], None]] = []
         self._actions: deque[Callable[[], None]] = deque()
-        self._stopping = threading.Event()
+        self._stopping = False
+        """No threading.Event: its lock, taken twice by a signal within the handler of another, would never be free."""
         self._watch = ButtonWatch()
         self._said_stuck = False
         self._faults_due = self._started
@@ -216,8 +217,8 @@ class Loop:
         self._actions.append(action)
 
     def stop(self) -> None:
-        """End `run` after the present poll."""
-        self._stopping.set()
+        """End `run` after the present poll; from a handler of signals, too, however many come."""
+        self._stopping = True
 
     # --- in the loop's thread
 
@@ -298,26 +299,31 @@ class Loop:
             self._carry_out()
 
     def run(self, after_first_poll: Callable[[], None] | None = None) -> None:
-        """Poll until `stop()`; late polls are not made up for."""
+        """Poll until `stop()`; late polls are not made up for. Whatever ends it, all is put away, the record first."""
+        with ExitStack() as ending:
+            ending.callback(self._hardware.close)
+            ending.callback(self._player.close)
+            ending.callback(self.power_off)
+            ending.callback(self._store.close)
+            ending.callback(self._supervisor.stopping)
+            self._poll_until_stopped(after_first_poll)
+
+    def _poll_until_stopped(self, after_first_poll: Callable[[], None] | None) -> None:
         period = 1 / POLLS_PER_S
         due = self._clock()
         first = True
-        while not self._stopping.is_set():
+        while not self._stopping:
             self.step()
             if first:
                 first = False
                 self._supervisor.ready()
                 if after_first_poll is not None:
                     after_first_poll()
-                self._title.load()  # while the greeting is heard
+                if not self._stopping:
+                    self._title.load()  # while the greeting is heard
             self._supervisor.served(self._clock())
             due = max(due + period, self._clock())
             self._sleep(max(0.0, due - self._clock()))
-        self._supervisor.stopping()
-        self.power_off()
-        self._store.close()
-        self._player.close()
-        self._hardware.close()
 
     def _note_faults(self, now: float) -> None:
         """For voice and log. There parts name their own faults (`hal.ports`); the button's is seen only here."""

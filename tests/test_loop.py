@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
+import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -22,7 +24,7 @@ from firmware.unit_events import Settings
 from firmware.unit_state import Mode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from firmware.audio.player import Audible
@@ -372,6 +374,57 @@ def test_late_polls_are_not_made_up_for(volcano: Volcano) -> None:
     volcano.loop._sleep = sleep
     volcano.loop.run()
     assert volcano.sleeps == pytest.approx([POLL_S, 0.0, POLL_S, POLL_S, POLL_S])
+
+
+def test_a_signal_may_come_at_any_line_of_the_handling_of_another(volcano: Volcano) -> None:
+    """SIGTERM twice: the handler runs in the thread that it has interrupted, which never gives back what it holds."""
+
+    def signalled(*_: object) -> Callable[..., Any]:
+        volcano.loop.stop()
+        return signalled
+
+    def handle() -> None:
+        sys.settrace(signalled)
+        volcano.loop.stop()
+        sys.settrace(None)
+
+    handling = threading.Thread(target=handle, daemon=True)
+    handling.start()
+    handling.join(20)
+    assert not handling.is_alive()
+    volcano.loop.run()
+    assert volcano.sleeps == [], "stopped before the first poll: none is begun"
+    assert volcano.player.closed
+
+
+def test_whatever_ends_it_everything_is_put_away_and_the_record_first(
+    volcano: Volcano, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    away: list[str] = []
+
+    def put_away(what: str, problem: type[Exception]) -> Callable[..., None]:
+        def end(*_: object) -> None:
+            away.append(what)
+            raise problem(what)
+
+        return end
+
+    hardware = volcano.mock.hardware
+    volcano.loop.power_on()
+    monkeypatch.setattr(hardware, "poll", put_away("poll", ZeroDivisionError))
+    monkeypatch.setattr(volcano.store, "close", put_away("store", OSError))
+    monkeypatch.setattr(hardware.lights, "show", put_away("lights", OSError))
+    monkeypatch.setattr(volcano.player, "close", put_away("player", OSError))
+    monkeypatch.setattr(hardware, "close", lambda: away.append("hardware"))
+    with pytest.raises(OSError, match="player") as last:
+        volcano.loop.run()
+    assert away == ["poll", "store", "lights", "player", "hardware"]
+    monkeypatch.undo()
+    hardware.close()
+    first: BaseException | None = last.value
+    while first is not None and first.__context__ is not None:
+        first = first.__context__
+    assert isinstance(first, ZeroDivisionError), "what it was stands at the head of the traceback"
 
 
 # --- the record

@@ -110,7 +110,6 @@ def test_it_tells_faults_in_both_languages_as_the_self_test_speaks_them(board: B
 # --- what may be done there
 
 
-@pytest.mark.alone  # by the real clock: beside others it was seen to come too late
 def test_a_contact_by_page_counts_as_one_on_the_pads(board: Board) -> None:
     """Also where the field is dead: its chip is gone."""
     board.volcano.mock.emulated_bus.inject(Disturbance.NACK)
@@ -395,6 +394,46 @@ def test_a_page_that_cannot_be_served_is_one_line(
     assert "192.0.2.1" in foreign
     assert "pip install 'volcano[page]'" in missing
     assert board.do(do="press", long=True).events("volume", level=4)
+
+
+def test_without_room_for_a_thread_the_board_plays_without_its_page(
+    board: Board, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = ServicePage(board.room, BOARD, "127.0.0.1", 0)
+    start, opening = threading.Thread.start, page._opening
+
+    def full(thread: threading.Thread) -> None:
+        if thread is opening or thread.name == "page":
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", full)
+    page.open()
+    page.close()
+    opened(board.room).close()
+    assert caplog.messages == ["the page is not served: can't start new thread"] * 2
+
+
+def test_a_page_that_does_not_end_holds_nothing_up(board: Board, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that is being sent from a disk that hangs, say."""
+    disk = threading.Event()
+    monkeypatch.setattr(server, "STOPPING_S", 0.05)
+    page = PageServer(make_app(board.room, ISLAND))
+    shutdown = page._server.shutdown
+
+    async def hang(sockets: list[socket.socket] | None = None) -> None:
+        disk.wait(PATIENCE_S)
+        await shutdown(sockets)
+
+    monkeypatch.setattr(page._server, "shutdown", hang)
+    page.start()
+    page.stop()
+    assert page._thread.is_alive()
+    disk.set()
+    page._thread.join(PATIENCE_S)
+    page.stop()
+    with pytest.raises(ConnectionError):
+        connect(page)
 
 
 def test_closing_before_it_was_opened_is_harmless(board: Board) -> None:

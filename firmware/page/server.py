@@ -55,6 +55,9 @@ STREAMS = 16
 STALLED_S = 10.0
 """So long a visitor may send no further byte of a request, or take none of an answer."""
 
+STOPPING_S = 2.0
+"""How long the end of the process waits for the page; its visitors are given one (timeout_graceful_shutdown)."""
+
 CLIP_CACHING = "private, max-age=86400"
 """A clip's file is named after all that it depends on; a day, because owners may put their own recordings there."""
 
@@ -317,7 +320,7 @@ class PageServer:
     Port 0 takes a free one; `url` tells where the page is. `start` returns when it answers.
 
     Raises:
-        PageError: the port is taken or may not be used.
+        PageError: the port is taken or may not be used; by `start`: there is no room for the thread.
     """
 
     def __init__(self, app: Starlette, port: int = 0, host: str = "127.0.0.1") -> None:
@@ -349,15 +352,20 @@ class PageServer:
 
     def start(self) -> None:
         """Serve until `stop`."""
-        self._thread.start()
+        try:
+            self._thread.start()
+        except RuntimeError as error:  # no more threads, or no memory for one
+            self._socket.close()
+            raise PageError(str(error)) from error
         self._answering.wait()
 
     def stop(self) -> None:
-        """End the streams and the thread; harmless when called again."""
+        """End the streams and the thread, or leave it to the process's end; harmless when called again."""
         self._server.should_exit = True
         if self._thread.is_alive():
-            self._thread.join()
-        self._socket.close()
+            self._thread.join(STOPPING_S)
+        if not self._thread.is_alive():
+            self._socket.close()
 
     def __enter__(self) -> Self:
         self.start()

@@ -184,7 +184,10 @@ class ServicePage:
 
     def open(self) -> None:
         """Begin; `log` tells when the page is there."""
-        self._opening.start()
+        try:
+            self._opening.start()
+        except RuntimeError as error:  # no more threads, or no memory for one
+            log.warning("the page is not served: %s", error)
 
     def _open(self) -> None:
         try:
@@ -196,12 +199,12 @@ class ServicePage:
             server = PageServer(
                 make_app(self._room, read_island(self._board_file), hosts=hosts), self._port, self._listen
             )
+            server.start()
         except ImportError as error:
             log.warning("the page is not served: install what it needs: pip install 'volcano[page]' (%s)", error)
         except VolcanoError as error:
             log.warning("the page is not served: %s", error)
         else:
-            server.start()
             self._server = server
             log.info("the page is at %s", server.url)
             if self._closed:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from itertools import repeat
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
@@ -56,6 +57,13 @@ class Ramps:
             if time_us >= begin:
                 return first + (last - first) * (time_us - begin) / (end - begin)
         return self._ramps[0][2]
+
+    def during(self, moments: range) -> list[float]:
+        """The values at these times."""
+        begin, end, first, last = self._ramps[-1]
+        if moments[0] < begin:
+            return [self.at(each) for each in moments]
+        return [last if each >= end else first + (last - first) * (each - begin) / (end - begin) for each in moments]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +123,13 @@ class FrontEnd:
         self._at_rest.clear()
 
     def pf(self, channel: int, time_us: int) -> float:
-        """Capacitance of a channel; ELEPROX sees the electrodes that it joins."""
-        if channel < reg.PROX:
-            return self._pads[channel].at(time_us)
-        return sum(pad.at(time_us) for pad in self._joined())
+        """Capacitance of a channel."""
+        return sum(pad.at(time_us) for pad in self._pads_of(channel))
 
-    def _joined(self) -> list[Ramps]:
+    def _pads_of(self, channel: int) -> list[Ramps]:
+        """One; ELEPROX sees all that it joins."""
+        if channel < reg.PROX:
+            return self._pads[channel : channel + 1]
         return self._pads[: JOINED[self._registers[reg.ECR] >> 4 & 3]]
 
     # --- the run
@@ -163,8 +172,7 @@ class FrontEnd:
     def rest(self, channel: int) -> Rest:
         """What a channel reads once its pad and the supply are at rest, and from which update on."""
         if (rest := self._at_rest.get(channel)) is None:
-            pads = (self._pads[channel],) if channel < reg.PROX else self._joined()
-            settled_us = max(self.vdd.settled_us, *(pad.settled_us for pad in pads))
+            settled_us = max(self.vdd.settled_us, *(pad.settled_us for pad in self._pads_of(channel)))
             update = -((self._run_us + self._scan_us - settled_us) // self.period_us)
             moment_us = self.begin_us(update) + self._scan_us
             charge = full_charge(*self._charges[channel])
@@ -182,8 +190,9 @@ class FrontEnd:
         else:
             begin_us = self.begin_us(update)
             moments = range(begin_us + self._scan_us, begin_us + self.period_us + 1, self._scan_us)
-            charge, vdd = full_charge(*self._charges[channel]), self.vdd
-            reading = sum([counts(charge, self.pf(channel, each), vdd.at(each)) for each in moments]) / self._scans
+            picofarads = map(sum, zip(*(pad.during(moments) for pad in self._pads_of(channel)), strict=True))
+            charge = full_charge(*self._charges[channel])
+            reading = sum(map(counts, repeat(charge), picofarads, self.vdd.during(moments))) / self._scans
         if self._noise:
             reading += self._noise[self._noise_starts[channel] + update & NOISE_STEPS - 1]
         return _rounded(reading)

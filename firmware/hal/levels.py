@@ -246,7 +246,7 @@ class Levels:
         self._began_s = min(self._began_s, now)
         for electrode in self.pads:
             counts = snapshot.filtered[electrode]
-            self.now_pf[electrode] = self._measured_pf(electrode, snapshot) / sag
+            self.now_pf[electrode] = self._mpr121.capacitance_pf(electrode, counts) / sag
             if touched >> electrode & 1:
                 self._rest.touched(electrode, now)
                 self._believe_baseline(electrode, snapshot, now)
@@ -262,7 +262,7 @@ class Levels:
         changes = sorted(abs(now - self._counts[each]) for each, now in counts.items() if each in self._counts)
         self._counts = counts
         if len(changes) >= SAGGING_PADS:
-            change2 = fmean(change * change for change in changes[: len(changes) * 7 // 10]) / (2 * QUIETER_PADS)
+            change2 = fmean([change * change for change in changes[: len(changes) * 7 // 10]]) / (2 * QUIETER_PADS)
             seen2 = min(max(change2, LEAST_NOISE_COUNTS**2), MOST_NOISE_COUNTS**2)
             self._noise2 += NOISE_SHARE * (seen2 - self._noise2)
 
@@ -297,7 +297,7 @@ class Levels:
         """Whether the chip's baselines have risen together: a sag that nobody measured."""
         rests = {electrode: self.idle_pf[electrode] for electrode in self.pads if self.idle_pf[electrode] > 0.0}
         above = [snapshot.baseline[electrode] - self._mpr121.counts(electrode, pf) for electrode, pf in rests.items()]
-        return len(above) >= SAGGING_PADS and median(above) > SAG_COUNTS
+        return len(above) >= SAGGING_PADS and max(above) > SAG_COUNTS and median(above) > SAG_COUNTS
 
     def _common(self, snapshot: Snapshot, touched: int) -> float:
         """By which factor the pads differ from rest alike, hands on some of them notwithstanding; 1 if they do not."""

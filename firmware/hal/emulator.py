@@ -98,9 +98,7 @@ class Chip:
         if unhurried:
             over_us = max(over_us, self._front_end.moves_us(electrode, now_us))
         self._front_end.set_pf(electrode, picofarad, now_us, over_us, self._window_us(now_us))
-        for channel in (electrode, reg.PROX):
-            if channel in self._channels:
-                self._stir(channel)
+        self._stir(*self._channels.keys() & {electrode, reg.PROX})
 
     def pf(self, electrode: int) -> float:
         """Capacitance of an electrode now, in picofarads."""

@@ -286,5 +286,7 @@ def _warn(line: str) -> None:
 
 
 def _stop_on_signals(loop: Loop) -> None:
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: loop.stop())
+    """Also when the terminal goes, as at the end of a login by SSH; unless whoever started this wants it to stay."""
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:  # nohup(1)
+            signal.signal(number, lambda *_: loop.stop())

@@ -1,8 +1,9 @@
-"""What `volcano run` imports before its first cue is queued: all else can wait until the greeting is heard."""
+"""What `volcano run` imports before its first cue is queued, for all else can wait; and that signals end it well."""
 
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -68,3 +69,44 @@ def test_the_greeting_waits_for_no_other_module(tmp_path: Path, options: list[st
     ours = {"unit" if name.startswith("unit_") else name for name in ours}
     assert ours == BUDGET | more
     assert modules & SUPERFLUOUS == set()
+
+
+RUN = """
+import signal, sys
+signal.signal(signal.SIGHUP, signal.SIG_IGN if sys.argv[1] == "nohup" else signal.SIG_DFL)
+from firmware.cli import main
+sys.exit(main(["run", "--mock", "--state-dir", sys.argv[2]]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("started", "signals"),
+    [
+        ("", [signal.SIGTERM]),
+        ("", [signal.SIGINT, signal.SIGTERM]),
+        ("", [signal.SIGHUP]),
+        ("nohup", [signal.SIGHUP, signal.SIGTERM]),
+    ],
+)
+def test_signals_end_it_well_while_it_greets(tmp_path: Path, started: str, signals: list[signal.Signals]) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", RUN, started, str(tmp_path)],
+        env={
+            **os.environ,
+            "PYTHONPATH": str(Path(__file__).parent.parent),
+            "SDL_AUDIODRIVER": "dummy",
+            "XDG_CONFIG_HOME": str(tmp_path),
+        },
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            assert process.stderr
+            while "greeting" not in (line := process.stderr.readline()):
+                assert line, "it has ended before it greets"
+            for number in (signal.SIGSTOP, *signals, signal.SIGCONT):  # all in the same instant
+                process.send_signal(number)
+            assert process.wait(20) == 0
+            assert "Traceback" not in process.stderr.read()
+        finally:
+            process.kill()

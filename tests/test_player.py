@@ -505,12 +505,22 @@ import firmware.audio.mixer as mixer
 mixer.OPENING_S = 0.2
 """
     program += HANGING + "print(player.faults()[0].text, player.is_open, flush=True)\n"
-    program += "signal.raise_signal(signal.SIGTERM); print(heard)\n" + ENDING
-    opening, signalled, quick = ended(program, **plan_of_cards(tmp_path))
+    program += "signal.raise_signal(signal.SIGTERM); print(heard)\n"
+    opening, signalled, quick = ended(program + ENDING, **plan_of_cards(tmp_path))
     assert opening.startswith("sound card plughw:CARD=Volcano does not open: check the card")
     assert opening.endswith(" False")
     assert signalled == "[True]"
     assert quick == "True"
+    program += f"""
+import os
+os.open("{tmp_path}/Volcano.raw", os.O_RDONLY | os.O_NONBLOCK)
+while not player.is_open:
+    now[0] += 5
+    player.poll(now[0])
+    time.sleep(0.01)
+print(player.faults())
+"""
+    assert ended(program + ENDING, **plan_of_cards(tmp_path)) == [opening, "[True]", "[]", "True"], "it opens later"
 
 
 def test_what_nothing_foresaw_at_the_card_is_told_and_time_passes_silently(

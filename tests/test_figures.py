@@ -157,6 +157,29 @@ def test_a_wrong_guess_teaches_no_more_wrong_guesses() -> None:
         assert posterior(likelihood, figure) > 0.9
 
 
+@pytest.mark.parametrize("field", ["near", "far"])
+@pytest.mark.parametrize("figure", FIGURES)
+def test_another_player_s_body_brings_earth_nearer_and_that_is_known(figure: Figure, field: str) -> None:
+    """Batteries, bodies of 150 pF: the way back is 30 pF for one alone, and 79 pF while another one helps."""
+    body_pf, earth_pf, finger_pf = 150.0, 37.5, 500.0
+    alone_pf = series_pf(body_pf, earth_pf)
+    through_pf = finger_pf if field == "near" else series_pf(finger_pf, 80.0)
+    helped_pf = series_pf(body_pf, earth_pf + series_pf(body_pf, through_pf))
+    touch_pf = series_pf(finger_pf, alone_pf)
+
+    def helped(other: Figure) -> GripReading:
+        capacitor_pf = CAPACITOR_PF[other]
+        rise_pf = series_pf(capacitor_pf, series_pf(HAND_PF, helped_pf) + 1.7) - series_pf(capacitor_pf, 1.7)
+        return GripReading(field, rise_pf, error_pf=0.05, idle_pf=80.0, touch_pf=touch_pf, touch_idle_pf=80.0)
+
+    figures = reader()
+    for _ in range(3):
+        for other in FIGURES:
+            figures.likelihood(gripped(other, field, alone_pf, stood=True))
+            figures.likelihood(helped(other))
+    assert posterior(figures.likelihood(helped(figure)), figure) > 0.95
+
+
 def test_another_player_s_finger_says_little_about_the_hand() -> None:
     """It sees another body: a grip that fits no other way is believed all the same."""
     clean = gripped(Figure.BLACK, "far", 25.0, stood=False)

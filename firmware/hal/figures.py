@@ -59,8 +59,17 @@ FINGER_SPREAD = 0.12
 HELPED = 0.05
 LEAST_HELPED = 0.02
 MOST_HELPED = 0.6
-"""How often the finger on the Touch field is another player's, which says nothing about the hand on the figure: before
-any grip, and within what bounds it is learnt; estimate."""
+"""How often the finger on the Touch field is another player's: before any grip, and within what bounds it is learnt;
+estimate."""
+
+BODIES_PF = ((85.0, 0.25), (140.0, 0.5), (240.0, 0.25))
+HELPER_PF = 60.0
+"""A body to earth, and how often; and what another player's body and finger bring from earth to a Touch field: 57 to
+230 pF, of which a low estimate serves best.
+"""
+
+LEAST_BODY = 1.05
+"""A body is more than the way back of which it is a part; by so little already earth is as good as ground."""
 
 STOOD = 0.5
 """How often a figure stood on its field before it was gripped: then the rise is smaller by what it showed there."""
@@ -80,7 +89,7 @@ is still a grip: with 3.3 pF it is 1.4 pF, more than white and red show that mer
 SPREAD = 0.05
 """Standard deviation as a share: parts of 5 %, and what lies between two steps."""
 
-SURPRISE = 0.0005
+SURPRISE = 0.0002
 """How likely any reading at all is, whoever stands there: dirt, two hands, a finger on the bare pad.
 
 Far from every figure's value this alone is left, and it is the same for all four.
@@ -215,9 +224,9 @@ class CapacitorFigures:
     def _judge(self, reading: GripReading, touch_pf: float | None) -> _Seen:
         """How well the reading fits each figure, at best 1, and what it says about everything else."""
         seen = _Seen()
-        helper = self._helper(touch_pf)
+        helped = list(self._helped_ways(reading, touch_pf))
         for place, (capacitor_pf, centres) in enumerate(zip(self._capacitor_pf, self._centres, strict=True)):
-            ways = list(self._ways(reading, touch_pf, capacitor_pf, helper))
+            ways = [*self._ways(reading, touch_pf, capacitor_pf), *helped]
             seen.whole = max(seen.whole, sum(way.weight for way in ways))
             least = LEAST * max((way.weight for way in ways), default=0.0)
             densities = _densities(reading, centres)
@@ -250,18 +259,28 @@ class CapacitorFigures:
         for finger_pf, often in LACQUERED_TOUCH_PF:
             yield finger_pf, often * self._lacquered_touches, True
 
-    def _helper(self, touch_pf: float | None) -> float:
-        """How well the Touch field's rise fits another player's finger, whose body has a way back of its own."""
+    def _helped_ways(self, reading: GripReading, touch_pf: float | None) -> Iterator[_Way]:
+        """Every way through earth while another player's finger is on the Touch field: that body brings earth nearer.
+
+        Its rise says nothing about the hand on the figure, but how well it fits a finger at all.
+        """
         if touch_pf is None:
-            return 0.0
-        return sum(
+            return
+        fits = sum(
             believed * often * _fits_finger(touch_pf, _series(finger_pf, return_pf))
             for return_pf, believed in zip(RETURNS_PF, self._returns, strict=True)
             for finger_pf, often, _ in self._fingers()
         )
+        if not fits:
+            return
+        near = reading.field in self._grounded
+        helper_pf = HELPER_PF if near else _series(HELPER_PF, reading.touch_idle_pf)
+        for number, (return_pf, believed) in enumerate(zip(RETURNS_PF, self._returns, strict=True)):
+            for back_pf, often in _helped_by(return_pf, helper_pf):
+                yield _Way(number, believed * fits * self._helped * often, back_pf, None)
 
-    def _ways(self, reading: GripReading, touch_pf: float | None, capacitor_pf: float, helper: float) -> Iterator[_Way]:
-        """Every way from the hand to ground: through earth, and through the own finger on the Touch field."""
+    def _ways(self, reading: GripReading, touch_pf: float | None, capacitor_pf: float) -> Iterator[_Way]:
+        """Every way from the hand to ground through earth and through the own finger on the Touch field."""
         near = reading.field in self._grounded
         beside_pf = capacitor_pf if near else _series(capacitor_pf, reading.idle_pf)
         fingers = [
@@ -282,8 +301,6 @@ class CapacitorFigures:
             if total:
                 own = believed * total * (1.0 - self._helped)
                 yield _Way(number, own, return_pf + helps_pf / total, lacquered_total / total)
-            if helper:
-                yield _Way(number, believed * helper * self._helped, return_pf, None)
 
 
 @dataclass(slots=True)
@@ -315,6 +332,16 @@ class _Way:
     back_pf: float
     lacquered: float | None
     """How probable lacquer under the own finger is; None if there is none, or it is another player's."""
+
+
+def _helped_by(return_pf: float, helper_pf: float) -> list[tuple[float, float]]:
+    """What a way back of body and earth in series becomes when another body joins earth to ground, and how often."""
+    bodies = [(body_pf, often) for body_pf, often in BODIES_PF if body_pf > LEAST_BODY * return_pf]
+    total = sum(often for _, often in bodies)
+    return [
+        (_series(body_pf, body_pf * return_pf / (body_pf - return_pf) + helper_pf), often / total)
+        for body_pf, often in bodies
+    ] or [(return_pf, 1.0)]
 
 
 def _fits_finger(touch_pf: float, seen_pf: float) -> float:

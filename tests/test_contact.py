@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from firmware.hal.contact import STANDING_S, STUCK_S, Contacts, Finger, PadReading
+from firmware.hal.contact import STUCK_S, Contacts, Finger, PadReading
 from firmware.hal.figures import NoFigures
+from firmware.hal.raised import STANDING_S
 from firmware.terms import UNKNOWN, Grip, Likelihood, Touch
 
 if TYPE_CHECKING:
@@ -113,14 +114,48 @@ def test_a_figure_that_stands_does_so_when_its_field_has_blinked() -> None:
     assert rise_pf == pytest.approx(19.1)
 
 
+def test_a_sag_in_the_moment_of_letting_go_makes_no_grip_of_the_figure_that_is_left() -> None:
+    table = Table()
+    table.hold(0.5, beach=13.0)
+    table.hold(0.02, beach=7.0)
+    table.hold(0.02, beach=1.5)
+    table.hold(0.08)
+    assert table.hold(0.5, Touch.ROCK, beach=1.5) == []
+
+
+def test_what_has_sagged_below_rest_and_comes_back_is_no_hand() -> None:
+    table = Table()
+    table.hold(0.2, beach=0.0)
+    table.hold(0.2, beach=-1.6)
+    assert table.hold(0.4, Touch.ROCK, beach=0.1) == []
+
+
+def test_a_field_that_shows_nothing_when_it_is_let_go_is_forgotten() -> None:
+    """Another figure may be gripped there at once."""
+    table = Table()
+    table.hold(0.5, beach=5.0)
+    table.hold(0.04, beach=0.2)
+    table.hold(0.16)
+    assert len(table.hold(0.5, Touch.ROCK, beach=2.5)) == 1
+
+
 @pytest.mark.parametrize("forgotten", [False, True])
 def test_what_was_untouched_for_longer_or_has_a_new_rest_is_looked_at_anew(*, forgotten: bool) -> None:
     table = Table()
     let_go(table)
-    table.hold(0.1 if forgotten else 0.4, Touch.ROCK)
+    table.hold(0.1 if forgotten else 0.3, Touch.ROCK)
     if forgotten:
         table.contacts.forget("beach")
     assert len(table.hold(0.5, Touch.ROCK, beach=1.9)) == 1
+
+
+def test_a_hand_that_comes_in_the_moment_when_a_figure_is_known_to_stand_is_not_taken_for_rest() -> None:
+    table = Table()
+    table.hold(0.62, beach=1.2)
+    table.hold(0.02, beach=1.9)
+    assert table.contacts.at_rest(table.now) == []
+    table.hold(0.06, beach=3.0)
+    assert len(table.hold(0.4, Touch.ROCK, beach=3.0)) == 1
 
 
 def test_a_white_figure_that_is_held_for_long_is_held() -> None:

@@ -395,6 +395,58 @@ def test_a_sag_is_known_for_one_with_fingers_on_half_the_touch_fields(board: Boa
     assert touch_chip.levels.idle_pf == pytest.approx(rest_pf, abs=0.5)
 
 
+def sag(board: Board, volts: float, lasts_s: float) -> list[Grip]:
+    for chip in board.mock.chips.values():
+        chip.set_vdd(volts)
+    grips = board.run(lasts_s)
+    for chip in board.mock.chips.values():
+        chip.set_vdd(3.3)
+    return grips
+
+
+def test_a_sag_is_known_for_one_while_fingers_still_move_the_pads_beside_them(board: Board) -> None:
+    """Two of a hundred on each, one per cent and more apart: no pads agree but in what the sag has changed."""
+    touch_chip = board.board.pads.chips[0]
+    for touch in (Touch.ROCK, Touch.TWO, Touch.FIRE):
+        board.hands.touch(touch)
+    board.run(0.1)
+    rest_pf = list(touch_chip.levels.idle_pf)
+    sag(board, 3.2, 0.1)
+    board.run(0.1)
+    assert all(now_pf > before_pf - 0.5 for now_pf, before_pf in zip(touch_chip.levels.idle_pf, rest_pf, strict=True))
+
+
+@pytest.mark.parametrize("before_s", [0.0, 0.02, 0.04, 0.06, 0.08, 0.1])
+def test_a_finger_that_comes_in_the_moment_of_a_swarm_is_none_of_it(board: Board, before_s: float) -> None:
+    board.hands.place(Figure.BLACK, "beach-s")
+    board.run(1.0)
+    board.hands.grip(Figure.BLACK)
+    board.run(0.5)
+    sag(board, 3.22, 0.04)
+    board.run(before_s)
+    board.hands.touch(Touch.FIRE)
+    assert [grip.touch for grip in board.run(0.6)] == [Touch.FIRE]
+
+
+@pytest.mark.parametrize("after_s", [0.0, 0.04, 0.08])
+def test_a_figure_that_is_lifted_off_in_a_sag_leaves_the_empty_field_s_rest(board: Board, after_s: float) -> None:
+    """Both lower the pad, by a tenth together; the baseline follows, and only the figure's part of it is rest."""
+    jungle = board.board.pads.chips[2]
+    field, electrode = next(iter(jungle.wiring.fields.items()))
+    empty_pf = jungle.levels.idle_pf[electrode]
+    board.hands.place(Figure.BLACK, field)
+    board.run(1.5)
+    for chip in board.mock.chips.values():
+        chip.set_vdd(3.01)
+    board.run(after_s)
+    board.hands.place(Figure.BLACK, None)
+    board.run(0.1 - after_s)
+    for chip in board.mock.chips.values():
+        chip.set_vdd(3.3)
+    board.run(2.0)
+    assert jungle.levels.idle_pf[electrode] == pytest.approx(empty_pf, abs=0.5)
+
+
 def test_readings_that_are_none_end_no_poll(board: Board) -> None:
     chip = board.board.pads.chips[1]
     chip.levels.idle_pf[:] = [float("inf")] * len(chip.levels.idle_pf)

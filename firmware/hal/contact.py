@@ -36,15 +36,12 @@ FINGER_PF = 2.0
 supply has taken away.
 """
 
-STANDING_S = 10.0
-"""So long a rise that a standing figure can cause, without a Touch field, is one: it came without a hand being seen."""
-
 STUCK_S = 60.0
 """After this a touched pad is taken for its own rest (MPR121 data sheet, 5.6: write its baseline)."""
 
-BLINK_S = 0.3
-"""Where a figure stands that has not become the field's rest, and the chip calls the field untouched for no longer, it
-still stands there: a sag of the supply has moved the baseline.
+BLINK_S = 0.2
+"""Where a hand has left a figure that has not become the field's rest, and the chip calls the field untouched for no
+longer, it still stands there: a sag of the supply has moved the baseline. No hand lets go and comes back so soon.
 """
 
 RELEASE_S = 0.03
@@ -91,7 +88,7 @@ class Contacts:
         """Less than this is no grip, but a figure that stands unseen, or crosstalk of the Touch field."""
         self._raised: dict[str, Raised] = {}
         self._blinked: dict[str, tuple[Raised, float]] = {}
-        """The fields where a figure was known to stand and that are touched no more, and since when."""
+        """The fields where a figure was left and that are touched no more, and since when."""
         self._touched_since_s: dict[Touch, float] = {}
         self._released_s: float | None = None
         self._pair: tuple[Touch, str] | None = None
@@ -170,9 +167,9 @@ class Contacts:
     def _follow_fields(self, reading: PadReading, now: float) -> None:
         for name in [name for name in self._raised if name not in reading.fields]:
             gone = self._raised.pop(name)
-            if gone.stands:
+            if gone.leaves_something:
                 self._blinked[name] = gone, now
-        for name in reading.fields:
+        for name in sorted(reading.fields):  # a set's order differs from run to run
             if name not in self._raised:
                 blinked, gone_s = self._blinked.pop(name, (None, now))
                 known = blinked if now - gone_s <= BLINK_S else None
@@ -193,15 +190,7 @@ class Contacts:
         """
         if self._touched_since_s:
             return [str(touch) for touch, since_s in self._touched_since_s.items() if now - since_s >= STUCK_S]
-        return [
-            name
-            for name, raised in self._raised.items()
-            if raised.rests
-            or raised.is_flat(now)
-            or now - raised.since_s >= STUCK_S
-            or raised.may_stand(now, STANDING_S)
-            or raised.surely_stands(now)
-        ]
+        return [name for name, raised in self._raised.items() if raised.rests(now) or now - raised.since_s >= STUCK_S]
 
 
 def _known_idle_pf(reading: PadReading, name: str) -> float:

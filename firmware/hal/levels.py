@@ -40,11 +40,11 @@ SAG = 0.003
 MOST_SAG = 0.1
 SAG_SPREAD = 0.01
 SAGGING_PADS = 4
-SAG_COUNTS = 4.0
+SAG_FOLLOWED = 0.992
 LONGEST_SAG_S = 1.5
 """If pads, and at least so many, have changed by more than the first share and hardly differ in that, the supply has;
 for so long, and never by more than the second share. "Hardly" is said of the half of them that agree best.
-Baselines that are more counts above rest together have followed a sag that nobody measured.
+Baselines that stand for a smaller share of rest together have followed a sag that nobody measured.
 """
 
 NOISE_COUNTS = 0.5
@@ -242,14 +242,15 @@ class Levels:
                 del self._hands[electrode]
         self._hear_noise(snapshot, touched)
         sag = self._sag(snapshot, touched, now)
-        self._sagged = self._sagged or self._followed_a_sag(snapshot)
+        followed = self._followed(snapshot)
+        self._sagged = self._sagged or followed < SAG_FOLLOWED
         self._began_s = min(self._began_s, now)
         for electrode in self.pads:
             counts = snapshot.filtered[electrode]
             self.now_pf[electrode] = self._mpr121.capacitance_pf(electrode, counts) / sag
             if touched >> electrode & 1:
                 self._rest.touched(electrode, now)
-                self._believe_baseline(electrode, snapshot, now)
+                self._believe_baseline(electrode, self._baseline_pf(electrode, snapshot) / followed, now)
                 continue
             if sag == 1.0:  # what is corrected is no truth to follow
                 self._rest.follow(electrode, self.now_pf[electrode], self._count_pf(electrode), now)
@@ -293,32 +294,40 @@ class Levels:
             self.idle_pf[electrode] *= sag
         return 1.0
 
-    def _followed_a_sag(self, snapshot: Snapshot) -> bool:
-        """Whether the chip's baselines have risen together: a sag that nobody measured."""
+    def _followed(self, snapshot: Snapshot) -> float:
+        """By which factor the baselines stand for less than rest together, after a sag of the supply; at most 1."""
         rests = {electrode: self.idle_pf[electrode] for electrode in self.pads if self.idle_pf[electrode] > 0.0}
-        above = [snapshot.baseline[electrode] - self._mpr121.counts(electrode, pf) for electrode, pf in rests.items()]
-        return len(above) >= SAGGING_PADS and max(above) > SAG_COUNTS and median(above) > SAG_COUNTS
+        if len(rests) < SAGGING_PADS:
+            return 1.0
+        return min(
+            1.0, median(self._baseline_pf(electrode, snapshot) / rest_pf for electrode, rest_pf in rests.items())
+        )
+
+    def _baseline_pf(self, electrode: int, snapshot: Snapshot) -> float:
+        return self._mpr121.capacitance_pf(electrode, snapshot.baseline[electrode] + 2)  # its two low bits are lost
 
     def _common(self, snapshot: Snapshot, touched: int) -> float:
-        """By which factor the pads differ from rest alike, hands on some of them notwithstanding; 1 if they do not."""
+        """By which factor the pads seem to have changed alike: since the last measurement, or from rest; 1 if not.
+
+        Fingers change the pads beside them a little, each differently, until that is their rest: what all have changed
+        at once shows a sag more clearly. But who looks once a second may have missed how it began.
+        """
         known = [electrode for electrode in self.pads if self.idle_pf[electrode] > 0.0]
+        before = [electrode for electrode in known if self.now_pf[electrode] > 0.0]
+        step = _alike([self._measured_pf(electrode, snapshot) / self.now_pf[electrode] for electrode in before])
+        if step is not None and SAG < 1.0 - step < MOST_SAG:
+            return step
         at_rest = [electrode for electrode in known if not touched >> electrode & 1]
         heard = at_rest if len(at_rest) >= SAGGING_PADS else known
-        ratios = sorted(self._measured_pf(electrode, snapshot) / self.idle_pf[electrode] for electrode in heard)
-        most = max(SAGGING_PADS, (len(ratios) + 1) // 2)
-        groups = [ratios[first : first + most] for first in range(len(ratios) - most + 1)]
-        if not groups:
-            return 1.0
-        alike = min(groups, key=lambda group: group[-1] - group[0])
-        middle = median(alike)
-        return middle if alike[-1] - alike[0] < SAG_SPREAD and SAG < abs(middle - 1.0) < MOST_SAG else 1.0
+        common = _alike([self._measured_pf(electrode, snapshot) / self.idle_pf[electrode] for electrode in heard])
+        return common if common is not None and SAG < abs(common - 1.0) < MOST_SAG else 1.0
 
-    def _believe_baseline(self, electrode: int, snapshot: Snapshot, now: float) -> None:
+    def _believe_baseline(self, electrode: int, rest_pf: float, now: float) -> None:
         """The chip's baseline follows at once when a hand goes; here that may have been missed.
 
-        It follows a sag of the supply as well, by less than `MOST_SAG`: so little is believed at the start only.
+        It follows a sag of the supply as well, by less than `MOST_SAG`: so little is believed at the start only. What
+        all baselines have followed together is taken out of `rest_pf`.
         """
-        rest_pf = self._mpr121.capacitance_pf(electrode, snapshot.baseline[electrode] + 2)  # its two low bits are lost
         idle_pf = self.idle_pf[electrode]
         early = now - self._began_s < UNSEEN_S and not self._sagged
         if electrode in self._fields and abs(self.rise_pf(electrode)) <= drift_pf(self._count_pf(electrode)):
@@ -340,3 +349,14 @@ class Levels:
         high = [electrode for electrode in self.pads if snapshot.filtered[electrode] > highest]
         leaving = any(self._rest.is_new(electrode) for electrode in high)
         return bool(high) and not leaving and all(self.rise_pf(electrode) < DRIFT_PF for electrode in self.pads)
+
+
+def _alike(ratios: list[float]) -> float | None:
+    """The middle of the half of them that agree best; None if those, or fewer than four, do not agree."""
+    ratios = sorted(ratios)
+    most = max(SAGGING_PADS, (len(ratios) + 1) // 2)
+    spreads = [high - low for low, high in zip(ratios, ratios[most - 1 :], strict=False)]
+    if not spreads or min(spreads) >= SAG_SPREAD:
+        return None
+    first = spreads.index(min(spreads))
+    return median(ratios[first : first + most])

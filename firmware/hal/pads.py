@@ -58,6 +58,9 @@ NEW_S = 0.3
 SWARM = 5
 """More pads than this touched anew in one poll are no fingers: the supply sags, or somebody leans on the board."""
 
+SWARM_HANDS = 3
+"""Of so many pads one at most shows a hand where it was the supply: of somebody who leans there nearly all do."""
+
 SWARM_S = 60.0
 """So long pads of a swarm that stay touched are ignored before they are taken for at rest."""
 
@@ -154,6 +157,8 @@ class Pads:
             for station in self._stations
             for pad, electrode in station.chip.wiring.wires.items()
         }
+        self._swarm = 0
+        """How many pads the last swarm had, until it is known what it was."""
         self._slot = 0
         self._touched_s = float("-inf")
         """When anything was touched last."""
@@ -213,6 +218,7 @@ class Pads:
         taken = [station.take(now) for station in self._stations]
         if (count := sum(bits.bit_count() for bits, _ in taken)) > SWARM:
             log.warning("%d pads touched at once: ignored", count)
+            self._swarm = count
             for station, (bits, _) in zip(self._stations, taken, strict=True):
                 station.ignore(bits, now)
         touches, fields, badges = self._names()
@@ -229,7 +235,8 @@ class Pads:
             if bits:
                 station.closely_until_s = now + NEW_S
             due = closely or falling or now < station.closely_until_s or now >= station.measure_s
-            if (station.mask or station is rails) and due and self._measure(station, now):
+            due = due and bool(station.mask or station is rails)
+            if station.measured_s == now or (due and self._measure(station, now)):
                 station.measure_s = now + GLANCE_S
                 rise_pf.update(station.rises_pf(held))
                 idle_pf.update(station.idles_pf(held))
@@ -325,7 +332,17 @@ class Pads:
                 self._settle_swarm(station, now)
             elif station.swarm:
                 self._measure(station, now)  # a sag of the supply is seen by that, and its traces are mended
+        if self._swarm:
+            self._judge_swarm()
         self._all_well = all(station.chip.state is ChipState.OK for station in self._stations)
+
+    def _judge_swarm(self) -> None:
+        """If hardly any pad of a swarm shows a hand it was the supply: those that do somebody has touched just then."""
+        hands = [station.swarm & station.chip.levels.touched() for station in self._stations]
+        if SWARM_HANDS * sum(bits.bit_count() for bits in hands) <= self._swarm:
+            for station, bits in zip(self._stations, hands, strict=True):
+                station.swarm &= ~bits
+        self._swarm = 0
 
     @staticmethod
     def _settle_swarm(station: _Station, now: float) -> None:

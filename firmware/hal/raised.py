@@ -37,6 +37,12 @@ so many standard deviations of the noise.
 GONE = 0.35
 """Below this share of its peak a hand has let go, whatever stands there: the field's rest may be known badly."""
 
+STEP_COUNTS = 1.5
+"""A level at rest wanders by a count, rounding alone."""
+
+STANDING_S = 10.0
+"""So long a rise that a standing figure can cause, without a Touch field, is one: it came without a hand being seen."""
+
 FLAT_S = 0.5
 """So long a field that its chip calls touched may show nothing at all."""
 
@@ -100,6 +106,8 @@ class Raised:
     stands_pf: float = 0.0
     change_pf: float = RAISED_PF
     """The least change that is no noise."""
+    step_pf: float = STILL_PF
+    """The least change that is more than one count."""
     floor_pf: float = 0.0
     """What figures show here that were let go and have not been taken for the field's rest yet."""
 
@@ -107,6 +115,7 @@ class Raised:
         """Take one measurement: the rise, the pad at rest, both in picofarads, and how much of it may be noise."""
         count_pf = pf_per_count(idle_pf, measured_pf)
         self.change_pf = max(RAISED_PF, (FALLEN_COUNTS + FALLEN_NOISE * noise_counts) * count_pf)
+        self.step_pf = max(STILL_PF, STEP_COUNTS * count_pf)
         self.recent_pf = (*self.recent_pf[1 - SPIKE :], measured_pf - self.floor_pf)
         rise_pf = median(self.recent_pf)
         if self.rise_pf is None or self.fallen:
@@ -125,7 +134,7 @@ class Raised:
             return
         self.peak_pf = max(self.peak_pf, rise_pf)
         if self.fallen and now - self.steady_since_s >= SETTLED_S:
-            self.stands, self.stands_pf = True, rise_pf
+            self.stands, self.stands_pf = True, max(rise_pf, 0.0)  # less than rest is a sag of the supply
 
     def _grip_anew(self, now: float) -> None:
         """A hand has come back before the field was re-based: from now on the rise is what it adds."""
@@ -146,6 +155,15 @@ class Raised:
         )
         return self.rise_pf is not None and self.rise_pf < highest_pf
 
+    @property
+    def leaves_something(self) -> bool:
+        """Whether the hand has let go, or just does so by the last measurement, of a figure that shows."""
+        if not self.recent_pf:
+            return False
+        last_pf, standing = self.recent_pf[-1], self.standing
+        most_pf = standing.together_pf if self.stands else min(standing.together_pf, standing.let_go * self.peak_pf)
+        return RAISED_PF <= last_pf < most_pf
+
     def took_s(self, now: float) -> float:
         """How long a hand that still closes has been closing."""
         return now - self.first_s + (QUICK_UNSEEN_S if self.quick else SLOW_UNSEEN_S)
@@ -160,13 +178,18 @@ class Raised:
         low = self.rise_pf is not None and self.rise_pf <= self.standing.surely_pf
         return low and now - self.steady_since_s >= SURELY_S
 
-    @property
-    def rests(self) -> bool:
-        """The hand has let go, and the last measurement shows no new one coming."""
-        return self.stands and self.recent_pf[-1] <= self.stands_pf + STILL_PF
+    def rests(self, now: float) -> bool:
+        """Whether no hand is there, and the last measurement shows none coming.
+
+        It has let go, or a figure was set down unseen, or nothing is there and only the chip's baseline is wrong.
+        """
+        if self.stands:
+            return self.recent_pf[-1] <= self.stands_pf + STILL_PF
+        comes = self.rise_pf is not None and self.recent_pf[-1] > self.rise_pf + self.step_pf
+        return not comes and (self.is_flat(now) or self.may_stand(now, STANDING_S) or self.surely_stands(now))
 
     def is_flat(self, now: float) -> bool:
-        """Whether nothing has been there for a while: only the chip's baseline is wrong, after a dip of the supply."""
+        """Whether nothing has been there for a while."""
         return self.rise_pf is not None and self.rise_pf < RAISED_PF and now - self.steady_since_s >= FLAT_S
 
     def may_stand(self, now: float, for_s: float) -> bool:

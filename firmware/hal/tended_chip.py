@@ -56,7 +56,8 @@ registers hold what was measured before, with other charges (5.1: Stop keeps the
 
 OFF_COUNTS = 5
 """A baseline so far above rest was taken there by a sag of the supply, or crept there with the noise: all readings rise
-when VDD falls, and a baseline follows upward at once, but not down again. More than a step of a baseline's register.
+when VDD falls, and a baseline follows upward at once, but not down again. More than a step of a baseline's register;
+half of it is enough where a pad seems touched that shows no hand.
 """
 
 MEND_PAUSE_S = 0.3
@@ -242,7 +243,7 @@ class TendedChip:
         sagging = median(snapshot.filtered[electrode] - counts for electrode, counts in rest.items()) > OFF_COUNTS / 2
         touched = self.levels.touched()
         seeming = snapshot.touched & self.levels.touchable & ~touched
-        seeming = sum(1 << electrode for electrode in off if seeming >> electrode & 1 and off[electrode] > OFF_COUNTS)
+        seeming = sum(1 << each for each in off if seeming >> each & 1 and off[each] > OFF_COUNTS / 2)
         if sagging or not (seeming or median(off.values()) > OFF_COUNTS):
             return
         self.levels.doubt_baselines()

@@ -32,6 +32,9 @@ RELEASE_SHARE = 0.5
 LOWEST_COUNTS = 4
 """No threshold lies below twice the noise of one to two counts."""
 
+IDLE_COUNTS = 724
+"""What auto-configuration makes an idle pad read (MPR121 data sheet, 5.11): by that a count is so many picofarads."""
+
 LOWEST_IDLE = 50
 HIGHEST_IDLE = 1000
 """Counts that an untouched pad may read; auto-configuration aims at 724. Outside, it is shorted or torn off."""
@@ -46,6 +49,9 @@ LONGEST_SAG_S = 1.5
 for so long, and never by more than the second share. "Hardly" is said of the half of them that agree best.
 Baselines that stand for a smaller share of rest together have followed a sag that nobody measured.
 """
+
+STEP_NOISE = 6.0
+"""So many standard deviations of a reading all pads must have fallen since the last measurement for a sag."""
 
 NOISE_COUNTS = 0.5
 LEAST_NOISE_COUNTS = 0.35
@@ -315,7 +321,7 @@ class Levels:
         known = [electrode for electrode in self.pads if self.idle_pf[electrode] > 0.0]
         before = [electrode for electrode in known if self.now_pf[electrode] > 0.0]
         step = _alike([self._measured_pf(electrode, snapshot) / self.now_pf[electrode] for electrode in before])
-        if step is not None and SAG < 1.0 - step < MOST_SAG:
+        if step is not None and max(SAG, STEP_NOISE * self.noise_counts / IDLE_COUNTS) < 1.0 - step < MOST_SAG:
             return step
         at_rest = [electrode for electrode in known if not touched >> electrode & 1]
         heard = at_rest if len(at_rest) >= SAGGING_PADS else known

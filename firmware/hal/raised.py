@@ -6,10 +6,7 @@ import math
 from dataclasses import dataclass
 from statistics import median
 
-from firmware.hal.levels import FIELD_RISE_PF, LOWEST_COUNTS
-
-IDLE_COUNTS = 724
-"""What auto-configuration makes an idle pad read (MPR121 data sheet, 5.11): by that a count is so many picofarads."""
+from firmware.hal.levels import FIELD_RISE_PF, IDLE_COUNTS, LOWEST_COUNTS
 
 SPIKE = 3
 """Levels are medians of so many measurements: one spike is no peak and no rest."""

@@ -206,8 +206,12 @@ class GripTable:
         early = self.run(pause_s) if pause_s else []
         second()
         closed_s = self.now + (closing_s if second is take else max(pressing_s, closing_s - pause_s))
-        self._settle_on(early, figure, Contact(expected, spot, touch), closed_s)
-        self.ghostly(rnd.uniform(0.1, 0.4))
+        came = self._settle_on(early, figure, Contact(expected, spot, touch), closed_s)
+        held_s = rnd.uniform(0.1, 0.4)
+        if came:
+            self.ghostly(held_s)
+        else:
+            self.run(held_s)  # what comes now comes late, but of a hand
         hands.lift(touch)
         if rnd.random() < 0.5:
             self.ghostly(rnd.uniform(0.02, 0.3))
@@ -216,21 +220,22 @@ class GripTable:
             hands.join(joined=False)
         self.ghostly(rnd.uniform(0.4, 0.9))
 
-    def _settle_on(self, grips: list[Grip], figure: Figure, contact: Contact, closed_s: float) -> None:
-        """Wait for the grip, and write down what it became; `contact` has the figure whose turn it is."""
+    def _settle_on(self, grips: list[Grip], figure: Figure, contact: Contact, closed_s: float) -> bool:
+        """Wait for the grip, and write down what it became; `contact` has the figure whose turn it is. Did it come?"""
         while not grips and self.now < closed_s + PATIENCE_S:
             grips = self.run(POLL_S)
         if not grips:
             self.tally.outcomes[figure, NONE] += 1
-            return
+            return False
         grip = grips[0]
         self.tally.ghosts += len(grips) - 1
         self.tally.waits_s[round(max(0.0, self.now - closed_s), 2)] += 1
         if (grip.field, grip.touch) != (contact.field, contact.touch):
             self.tally.outcomes[figure, ELSEWHERE] += 1
-            return
+            return True
         who = identify(grip.likelihood, self._prior(contact.figure)).figure
         self.tally.outcomes[figure, str(who or ASKED)] += 1
+        return True
 
     def _prior(self, expected: Figure) -> Likelihood:
         """Flat, but for figures as they were sold: those go by the turn order of Die Insel."""

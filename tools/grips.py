@@ -4,7 +4,7 @@ Each strategy of telling figures apart is played under each condition of firmwar
 chips, driver, pads, contact, figures and identity. The rows are the figures that were held, the columns what came of
 it; a wrong figure is worse than a question. The hold-out is no condition to tune with: look at it last.
 
-  tools/grips                                   every strategy and condition, 20,000 grips each: an hour or more
+  tools/grips                                   every strategy and condition, 20,000 grips each: two hours on two cores
   tools/grips --grips 2000 capacitor battery    a few seconds for one strategy under one condition
   tools/grips --ghosts 1                        an hour of play without any contact per condition: no grip may come
 """

@@ -289,10 +289,10 @@ class GripTable:
         self.ghostly(USUAL.let_go_s + self._some_s(0.5))
 
     def _move(self) -> None:
-        """A figure goes to another field, or beside the board."""
+        """A figure goes to another field, or beside the board, and the hand is gone before anybody touches anything."""
         figure = self.random.choice(FIGURES)
         self.hands.place(figure, self.random.choice((None, *self.fields)))
-        self.ghostly(self._some_s())
+        self.ghostly(USUAL.set_down_s + self._some_s())
 
     def _let_go_then_tap(self) -> None:
         """A figure is gripped and let go; right after, a Touch field is touched."""

@@ -455,6 +455,21 @@ def test_readings_that_are_none_end_no_poll(board: Board) -> None:
     assert max(chip.levels.idle_pf) < 200.0
 
 
+def test_half_a_chip_s_pads_shorted_to_ground_end_no_poll(board: Board) -> None:
+    """Each is taken for at rest after a minute, at no reading; the others are measured on."""
+    levels = board.board.pads.chips[1].levels
+    *shorted, field = board.board.pads.chips[1].wiring.fields.items()
+    for _, electrode in shorted[:5]:
+        board.mock.chips[COAST_CHIP].set_pf(electrode, math.inf)
+        board.run(0.5)
+        board.board.pads.rebase(levels.pads[electrode], board.now)
+    assert [math.isinf(levels.idle_pf[electrode]) for _, electrode in shorted[:5]] == [True] * 5
+    board.hands.lay_hand(field[0])
+    board.run(0.5)
+    assert levels.rise_pf(field[1]) > 5.0
+    assert len(board.board.faults()) == 5
+
+
 def test_a_reset_chip_that_is_measured_before_its_health_is_read_leaves_no_trace(board: Board) -> None:
     coast = board.board.pads.chips[1]
     rest_pf = list(coast.levels.idle_pf)

@@ -302,12 +302,14 @@ class Levels:
 
     def _followed(self, snapshot: Snapshot) -> float:
         """By which factor the baselines stand for less than rest together, after a sag of the supply; at most 1."""
-        rests = {electrode: self.idle_pf[electrode] for electrode in self.pads if self.idle_pf[electrode] > 0.0}
-        if len(rests) < SAGGING_PADS:
+        known = self._known(self.idle_pf)
+        if len(known) < SAGGING_PADS:
             return 1.0
-        return min(
-            1.0, median(self._baseline_pf(electrode, snapshot) / rest_pf for electrode, rest_pf in rests.items())
-        )
+        return min(1.0, median(self._baseline_pf(each, snapshot) / self.idle_pf[each] for each in known))
+
+    def _known(self, levels_pf: list[float]) -> list[int]:
+        """The electrodes that have a level; a pad that is shorted to ground has an infinite one."""
+        return [electrode for electrode in self.pads if 0.0 < levels_pf[electrode] < math.inf]
 
     def _baseline_pf(self, electrode: int, snapshot: Snapshot) -> float:
         return self._mpr121.capacitance_pf(electrode, snapshot.baseline[electrode] + 2)  # its two low bits are lost
@@ -318,8 +320,8 @@ class Levels:
         Fingers change the pads beside them a little, each differently, until that is their rest: what all have changed
         at once shows a sag more clearly. But who looks once a second may have missed how it began.
         """
-        known = [electrode for electrode in self.pads if self.idle_pf[electrode] > 0.0]
-        before = [electrode for electrode in known if self.now_pf[electrode] > 0.0]
+        known = self._known(self.idle_pf)
+        before = [electrode for electrode in self._known(self.now_pf) if electrode in known]
         step = _alike([self._measured_pf(electrode, snapshot) / self.now_pf[electrode] for electrode in before])
         if step is not None and max(SAG, STEP_NOISE * self.noise_counts / IDLE_COUNTS) < 1.0 - step < MOST_SAG:
             return step

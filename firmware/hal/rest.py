@@ -84,7 +84,8 @@ class RestLevels:
         on its way, which the chip will call a touch in a moment; so it must still be there a while later.
         """
         if not math.isfinite(level_pf):
-            return  # no reading
+            self._young.pop(electrode, None)  # no reading: a short to ground, and no hand that leaves
+            return
         change_pf = level_pf - self._pf[electrode]
         if not math.isfinite(change_pf):
             self.begin(electrode, level_pf, now)

@@ -17,6 +17,8 @@ from firmware.hal.emulated_bus import Disturbance
 from firmware.hal.learning import IdleScan, PadMap, Survey
 from firmware.hal.levels import UNSEEN_S
 from firmware.hal.pads import Mpr121Board
+from firmware.hal.physics import TablePhysics
+from firmware.hal.registers import SNAPSHOT_SIZE
 from firmware.hal.tended_chip import ChipState
 from firmware.hal.wiring import load_wiring
 from firmware.terms import Figure, Grip, Part, Touch
@@ -416,20 +418,58 @@ def test_a_sag_is_known_for_one_while_fingers_still_move_the_pads_beside_them(bo
     assert all(now_pf > before_pf - 0.5 for now_pf, before_pf in zip(touch_chip.levels.idle_pf, rest_pf, strict=True))
 
 
+@pytest.mark.parametrize("lasts_s", [0.02, 0.04])
 @pytest.mark.parametrize("before_s", [0.0, 0.02, 0.04, 0.06, 0.08, 0.1])
-def test_a_finger_that_comes_in_the_moment_of_a_swarm_is_none_of_it(board: Board, before_s: float) -> None:
+def test_a_finger_that_comes_in_the_moment_of_a_swarm_is_none_of_it(
+    board: Board, before_s: float, lasts_s: float
+) -> None:
     board.hands.place(Figure.BLACK, "beach-s")
     board.run(1.0)
     board.hands.grip(Figure.BLACK)
     board.run(0.5)
-    sag(board, 3.22, 0.04)
+    sag(board, 3.22, lasts_s)
     board.run(before_s)
     board.hands.touch(Touch.FIRE)
     assert [grip.touch for grip in board.run(0.6)] == [Touch.FIRE]
 
 
+def test_an_arm_that_slides_off_the_board_and_leaves_a_field_and_a_touch_field_is_no_contact(
+    board: Board, caplog: pytest.LogCaptureFixture
+) -> None:
+    board.hands.change(TablePhysics(let_go_s=0.01))  # it falls on them and leaves them as quickly
+    first, *others = (field for chip in board.board.pads.chips[1:] for field in chip.wiring.fields)
+    board.run(0.02)
+    board.hands.touch(Touch.ROCK)
+    for field in (first, *others[:7]):
+        board.hands.lay_hand(field)
+    grips = board.run(0.5)
+    assert "pads touched at once" in caplog.text
+    for field in others[:7]:
+        board.hands.raise_hand(field)
+    assert grips + board.run(2.0) == []
+
+
+def test_what_a_chip_measures_by_the_way_is_told_of_the_fields_that_are_held_there(board: Board) -> None:
+    """Once a second each chip is measured for its drift, at a poll when a held field need not be."""
+    board.hands.place(Figure.BLACK, "beach-s")
+    board.hands.grip(Figure.BLACK)
+    board.run(1.0)
+    pads, told = board.board.pads, []
+    board.bus.record = True
+    for _ in range(100):
+        board.now += POLL_S
+        board.bus.clear()
+        told.append("beach-s" in pads.poll(board.now, closely=False).rise_pf)
+        snapshots = [entry for entry in board.bus.log if len(entry.received or b"") == SNAPSHOT_SIZE]
+        assert told[-1] == any(entry.address == COAST_CHIP for entry in snapshots)
+    assert 20 <= sum(told) <= 40
+
+
+@pytest.mark.parametrize("lasts_s", [0.1, 0.3])
 @pytest.mark.parametrize("after_s", [0.0, 0.04, 0.08])
-def test_a_figure_that_is_lifted_off_in_a_sag_leaves_the_empty_field_s_rest(board: Board, after_s: float) -> None:
+def test_a_figure_that_is_lifted_off_in_a_sag_leaves_the_empty_field_s_rest(
+    board: Board, after_s: float, lasts_s: float
+) -> None:
     """Both lower the pad, by a tenth together; the baseline follows, and only the figure's part of it is rest."""
     jungle = board.board.pads.chips[2]
     field, electrode = next(iter(jungle.wiring.fields.items()))
@@ -440,7 +480,7 @@ def test_a_figure_that_is_lifted_off_in_a_sag_leaves_the_empty_field_s_rest(boar
         chip.set_vdd(3.01)
     board.run(after_s)
     board.hands.place(Figure.BLACK, None)
-    board.run(0.1 - after_s)
+    board.run(lasts_s - after_s)
     for chip in board.mock.chips.values():
         chip.set_vdd(3.3)
     board.run(2.0)

@@ -51,7 +51,7 @@ Baselines that stand for a smaller share of rest together have followed a sag th
 """
 
 STEP_NOISE = 6.0
-"""So many standard deviations of a reading all pads must have fallen since the last measurement for a sag."""
+"""So many standard deviations of a reading the pads must have fallen together since the last measurement for a sag."""
 
 NOISE_COUNTS = 0.5
 LEAST_NOISE_COUNTS = 0.35
@@ -360,7 +360,7 @@ class Levels:
 
 
 def _alike(ratios: list[float]) -> float | None:
-    """The middle of the half of them that agree best; None if those, or fewer than four, do not agree."""
+    """The middle of the half of them that agree best, four at least; None if they do not agree, or are fewer."""
     ratios = sorted(ratios)
     most = max(SAGGING_PADS, (len(ratios) + 1) // 2)
     spreads = [high - low for low, high in zip(ratios, ratios[most - 1 :], strict=False)]

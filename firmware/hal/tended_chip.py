@@ -242,8 +242,8 @@ class TendedChip:
         off = {electrode: snapshot.baseline[electrode] - counts for electrode, counts in rest.items()}
         sagging = median(snapshot.filtered[electrode] - counts for electrode, counts in rest.items()) > OFF_COUNTS / 2
         touched = self.levels.touched()
-        seeming = snapshot.touched & self.levels.touchable & ~touched
-        seeming = sum(1 << each for each in off if seeming >> each & 1 and off[each] > OFF_COUNTS / 2)
+        unheld = snapshot.touched & self.levels.touchable & ~touched
+        seeming = any(unheld >> each & 1 and above > OFF_COUNTS / 2 for each, above in off.items())
         if sagging or not (seeming or median(off.values()) > OFF_COUNTS):
             return
         self.levels.doubt_baselines()

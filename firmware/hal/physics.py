@@ -95,11 +95,6 @@ class TablePhysics:
     set_down_s: float = 0.3
     """From a figure's foot meeting a field to the last finger leaving its head."""
 
-    @property
-    def return_pf(self) -> float:
-        """From the body back to the chip's ground, through earth."""
-        return series_pf(self.body_pf, self.earth_pf)
-
 
 USUAL = TablePhysics()
 """A table that nothing is said about."""

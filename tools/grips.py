@@ -5,7 +5,7 @@ chips, driver, pads, contact, figures and identity. The rows are the figures tha
 it; a wrong figure is worse than a question. The hold-out is no condition to tune with: look at it last.
 
   tools/grips                                   every strategy and condition, 20,000 grips each: two hours on two cores
-  tools/grips --grips 2000 capacitor battery    a few seconds for one strategy under one condition
+  tools/grips --grips 2000 capacitor battery    a quarter of a minute for one strategy under one condition
   tools/grips --ghosts 1                        an hour of play without any contact per condition: no grip may come
 """
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import tomllib
+from dataclasses import replace
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ from firmware.hal.pads import Mpr121Board
 from firmware.hal.physics import TablePhysics
 from firmware.hal.registers import SNAPSHOT_SIZE
 from firmware.hal.tended_chip import ChipState
-from firmware.hal.wiring import load_wiring
+from firmware.hal.wiring import ChipWiring, load_wiring
 from firmware.terms import Figure, Grip, Part, Touch
 
 if TYPE_CHECKING:
@@ -36,9 +37,11 @@ POLL_S = 0.02
 class Board:
     """An emulated volcano that is polled 50 times a virtual second."""
 
-    def __init__(self, calibration: Calibration | None = None, soldered: Wiring | None = None) -> None:
+    def __init__(
+        self, calibration: Calibration | None = None, soldered: Wiring | None = None, wiring: Wiring = WIRING
+    ) -> None:
         self.now = 0.0
-        self.mock: MockHardware = mock_hardware(WIRING, lambda: self.now, calibration=calibration, soldered=soldered)
+        self.mock: MockHardware = mock_hardware(wiring, lambda: self.now, calibration=calibration, soldered=soldered)
         self.hands = self.mock.hands
         self.board = self.mock.hardware.touch
         self.bus = self.mock.bus
@@ -447,6 +450,66 @@ def test_an_arm_that_slides_off_the_board_and_leaves_a_field_and_a_touch_field_i
     for field in others[:7]:
         board.hands.raise_hand(field)
     assert grips + board.run(2.0) == []
+
+
+def lean(board: Board, fields: tuple[str, ...]) -> None:
+    """An arm falls on these fields, and will leave them as quickly."""
+    board.hands.change(TablePhysics(let_go_s=0.01))
+    for field in fields:
+        board.hands.lay_hand(field)
+
+
+@pytest.mark.parametrize("phase_s", [0.02, 0.04, 0.06, 0.08])
+def test_an_arm_that_brushes_the_board_and_stays_on_a_field_and_a_touch_field_is_no_contact(
+    board: Board, phase_s: float
+) -> None:
+    """Most of a swarm has gone again before a tenth of a second is over: it was no supply for that."""
+    first, *others = (field for chip in board.board.pads.chips[1:] for field in chip.wiring.fields)
+    board.run(phase_s)
+    board.hands.touch(Touch.ROCK)
+    lean(board, (first, *others[:7]))
+    grips = board.run(0.06)
+    for field in others[:7]:
+        board.hands.raise_hand(field)
+    assert grips + board.run(2.0) == []
+
+
+def test_when_all_of_a_swarm_has_gone_its_fields_are_as_good_as_any(board: Board) -> None:
+    board.hands.place(Figure.RED, "beach-s")
+    board.run(1.0)
+    fields = tuple(board.board.pads.chips[1].wiring.fields)
+    lean(board, fields)
+    board.run(1.0)
+    for field in fields:
+        board.hands.raise_hand(field)
+    board.run(2.0)
+    board.hands.grip(Figure.RED, 0.1)
+    board.run(0.3)
+    board.hands.touch(Touch.TWO)
+    assert [grip.field for grip in board.run(1.0)] == ["beach-s"]
+
+
+def test_a_chip_with_too_few_pads_to_know_a_sag_has_no_hands_in_a_swarm() -> None:
+    touch, *others = WIRING.chips
+    small = ChipWiring("small", 0x5D, {Touch.FIRE: touch.touches[Touch.FIRE]}, {"mountain-ne": 6})
+    touches = {each: electrode for each, electrode in touch.touches.items() if each is not Touch.FIRE}
+    fields = {field: electrode for field, electrode in touch.fields.items() if field != "mountain-ne"}
+    wiring = replace(WIRING, chips=(replace(touch, touches=touches, fields=fields), *others, small))
+    for lasts_s in (0.1, 0.3):
+        board = Board(soldered=wiring, wiring=wiring)
+        board.run(3.04)
+        assert sag(board, 3.0, lasts_s) + board.run(3.0) == []
+
+
+def test_chips_that_nobody_touches_are_measured_once_a_second_while_a_touch_field_is_held(board: Board) -> None:
+    board.run(UNSEEN_S)
+    board.hands.touch(Touch.ROCK)
+    board.run(2.0)
+    board.bus.record = True
+    board.bus.clear()
+    board.run(10.0)
+    snapshots = [entry.address for entry in board.bus.log if len(entry.received or b"") == SNAPSHOT_SIZE]
+    assert snapshots.count(COAST_CHIP) <= 12
 
 
 def test_what_a_chip_measures_by_the_way_is_told_of_the_fields_that_are_held_there(board: Board) -> None:

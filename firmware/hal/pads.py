@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from firmware.hal.coded import Badges, Rails, feet_pf, figure_reader
 from firmware.hal.contact import NOTHING, STUCK_S, Contacts, Finger, PadReading
 from firmware.hal.figures import least_grip_pf
-from firmware.hal.levels import STANDING_MOST_PF, UNSEEN_S
+from firmware.hal.levels import SAGGING_PADS, STANDING_MOST_PF, UNSEEN_S
 from firmware.hal.raised import RAISED_PF, STANDING, STANDING_ON_RINGS
 from firmware.hal.rest import YOUNG_S
 from firmware.hal.tended_chip import BLIND_S, ChipState, TendedChip
@@ -157,8 +157,6 @@ class Pads:
             for station in self._stations
             for pad, electrode in station.chip.wiring.wires.items()
         }
-        self._swarm = 0
-        """How many pads the last swarm had, until it is known what it was."""
         self._slot = 0
         self._touched_s = float("-inf")
         """When anything was touched last."""
@@ -212,15 +210,17 @@ class Pads:
         return self._reading(now, closely, falling)
 
     def _at_rest(self) -> bool:
-        return not any(station.chip.mask or station.mask for station in self._stations)
+        return not any(station.chip.mask or station.mask or station.swarm for station in self._stations)
 
     def _reading(self, now: float, closely: bool, falling: bool) -> PadReading:
         taken = [station.take(now) for station in self._stations]
         if (count := sum(bits.bit_count() for bits, _ in taken)) > SWARM:
             log.warning("%d pads touched at once: ignored", count)
-            self._swarm = count
             for station, (bits, _) in zip(self._stations, taken, strict=True):
                 station.ignore(bits, now)
+                if bits:
+                    self._measure(station, now)
+            self._judge_swarm(count)
         touches, fields, badges = self._names()
         self._follow_badges(badges, now)
         if (rails := self._rail_station) is not None:
@@ -237,7 +237,8 @@ class Pads:
             due = closely or falling or now < station.closely_until_s or now >= station.measure_s
             due = due and bool(station.mask or station is rails)
             if station.measured_s == now or (due and self._measure(station, now)):
-                station.measure_s = now + GLANCE_S
+                if due:
+                    station.measure_s = now + GLANCE_S
                 rise_pf.update(station.rises_pf(held))
                 idle_pf.update(station.idles_pf(held))
         rails_pf = self._rails.rises_pf() if closely else {}
@@ -332,17 +333,17 @@ class Pads:
                 self._settle_swarm(station, now)
             elif station.swarm:
                 self._measure(station, now)  # a sag of the supply is seen by that, and its traces are mended
-        if self._swarm:
-            self._judge_swarm()
         self._all_well = all(station.chip.state is ChipState.OK for station in self._stations)
 
-    def _judge_swarm(self) -> None:
+    def _judge_swarm(self, count: int) -> None:
         """If hardly any pad of a swarm shows a hand it was the supply: those that do somebody has touched just then."""
-        hands = [station.swarm & station.chip.levels.touched() for station in self._stations]
-        if SWARM_HANDS * sum(bits.bit_count() for bits in hands) <= self._swarm:
+        hands = [
+            station.swarm & station.chip.levels.touched() if len(station.chip.levels.pads) >= SAGGING_PADS else 0
+            for station in self._stations
+        ]
+        if SWARM_HANDS * sum(bits.bit_count() for bits in hands) <= count:
             for station, bits in zip(self._stations, hands, strict=True):
                 station.swarm &= ~bits
-        self._swarm = 0
 
     @staticmethod
     def _settle_swarm(station: _Station, now: float) -> None:

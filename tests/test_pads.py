@@ -492,7 +492,7 @@ def test_when_all_of_a_swarm_has_gone_its_fields_are_as_good_as_any(board: Board
 def test_a_chip_with_too_few_pads_to_know_a_sag_has_no_hands_in_a_swarm() -> None:
     touch, *others = WIRING.chips
     small = ChipWiring("small", 0x5D, {Touch.FIRE: touch.touches[Touch.FIRE]}, {"mountain-ne": 6})
-    touches = {each: electrode for each, electrode in touch.touches.items() if each is not Touch.FIRE}
+    touches: dict[Touch, int] = {each: electrode for each, electrode in touch.touches.items() if each is not Touch.FIRE}
     fields = {field: electrode for field, electrode in touch.fields.items() if field != "mountain-ne"}
     wiring = replace(WIRING, chips=(replace(touch, touches=touches, fields=fields), *others, small))
     for lasts_s in (0.1, 0.3):

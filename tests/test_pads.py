@@ -17,10 +17,10 @@ from firmware.hal.calibration import Calibration, CalibrationError
 from firmware.hal.emulated_bus import Disturbance
 from firmware.hal.learning import IdleScan, PadMap, Survey
 from firmware.hal.levels import UNSEEN_S
-from firmware.hal.pads import Mpr121Board
 from firmware.hal.physics import TablePhysics
 from firmware.hal.registers import SNAPSHOT_SIZE
 from firmware.hal.tended_chip import ChipState
+from firmware.hal.touch_board import Mpr121Board
 from firmware.hal.wiring import ChipWiring, load_wiring
 from firmware.terms import Figure, Grip, Part, Touch
 

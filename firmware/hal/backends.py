@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from firmware.hal.emulated_bus import EmulatedBus
     from firmware.hal.emulator import Chip
     from firmware.hal.hands import Hands
-    from firmware.hal.pads import Mpr121Board
     from firmware.hal.physics import TablePhysics
+    from firmware.hal.touch_board import Mpr121Board
     from firmware.hal.wiring import Wiring
     from firmware.terms import Fault, Grip
 
@@ -73,7 +73,7 @@ class Hardware:
     @cached_property
     def touch(self) -> Mpr121Board:
         """The pads."""
-        from firmware.hal.pads import Mpr121Board  # noqa: PLC0415 - while the greeting is heard
+        from firmware.hal.touch_board import Mpr121Board  # noqa: PLC0415 - while the greeting is heard
 
         return Mpr121Board(self._wiring, *self._opened, self._calibration)
 

@@ -17,8 +17,8 @@ from firmware import __version__
 from firmware.disk import read_file
 from firmware.hal import registers as reg
 from firmware.hal.bus import EREMOTEIO, bus_error, read_registers
-from firmware.hal.pads import Mpr121Board
 from firmware.hal.registers import ELECTRODES
+from firmware.hal.touch_board import Mpr121Board
 from firmware.hal.wiring import ChipWiring, FigureMethod, Rail
 from firmware.terms import FIGURES, Figure, Touch, VolcanoError, counted
 

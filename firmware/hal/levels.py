@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from firmware.hal.rest import DRIFT_PF, RestLevels, drift_pf
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from firmware.hal.calibration import Calibration
     from firmware.hal.mpr121 import Mpr121, Snapshot
@@ -162,6 +162,10 @@ class Levels:
         """Standard deviation of a reading, rounding included."""
         return math.sqrt(self._noise2)
 
+    def known(self) -> list[int]:
+        """The electrodes whose level at rest is known; that of a pad that is shorted to ground is infinite."""
+        return [electrode for electrode in self.pads if 0.0 < self.idle_pf[electrode] < math.inf]
+
     def rise_pf(self, electrode: int) -> float:
         """How far an electrode was above rest at the last measurement."""
         return self.now_pf[electrode] - self.idle_pf[electrode]
@@ -247,13 +251,14 @@ class Levels:
             if hand.last_pf < self._touch_pf[electrode]:
                 del self._hands[electrode]
         self._hear_noise(snapshot, touched)
-        sag = self._sag(snapshot, touched, now)
+        measured_pf = {electrode: self._measured_pf(electrode, snapshot) for electrode in self.pads}
+        sag = self._sag(measured_pf, touched, now)
         followed = self._followed(snapshot)
         self._sagged = self._sagged or followed < SAG_FOLLOWED
         self._began_s = min(self._began_s, now)
         for electrode in self.pads:
             counts = snapshot.filtered[electrode]
-            self.now_pf[electrode] = self._mpr121.capacitance_pf(electrode, counts) / sag
+            self.now_pf[electrode] = measured_pf[electrode] / sag
             if touched >> electrode & 1:
                 self._rest.touched(electrode, now)
                 self._believe_baseline(electrode, self._baseline_pf(electrode, snapshot) / followed, now)
@@ -282,12 +287,12 @@ class Levels:
         self._rest.begin(electrode, self.now_pf[electrode], now)
         self._hands.pop(electrode, None)
 
-    def _sag(self, snapshot: Snapshot, touched: int, now: float) -> float:
+    def _sag(self, measured_pf: Mapping[int, float], touched: int, now: float) -> float:
         """By which factor all pads seem to have changed at once: VDD scales every reading (AN3889), a hand only some.
 
         What lasts is no dip of the supply and becomes the pads' new rest.
         """
-        sag = self._common(snapshot, touched)
+        sag = self._common(measured_pf, touched)
         if sag == 1.0:
             self._sagging_since_s = math.inf
             return 1.0
@@ -302,32 +307,28 @@ class Levels:
 
     def _followed(self, snapshot: Snapshot) -> float:
         """By which factor the baselines stand for less than rest together, after a sag of the supply; at most 1."""
-        known = self._known(self.idle_pf)
+        known = self.known()
         if len(known) < SAGGING_PADS:
             return 1.0
         return min(1.0, median(self._baseline_pf(each, snapshot) / self.idle_pf[each] for each in known))
 
-    def _known(self, levels_pf: list[float]) -> list[int]:
-        """The electrodes that have a level; a pad that is shorted to ground has an infinite one."""
-        return [electrode for electrode in self.pads if 0.0 < levels_pf[electrode] < math.inf]
-
     def _baseline_pf(self, electrode: int, snapshot: Snapshot) -> float:
         return self._mpr121.capacitance_pf(electrode, snapshot.baseline[electrode] + 2)  # its two low bits are lost
 
-    def _common(self, snapshot: Snapshot, touched: int) -> float:
+    def _common(self, measured_pf: Mapping[int, float], touched: int) -> float:
         """By which factor the pads seem to have changed alike: since the last measurement, or from rest; 1 if not.
 
         Fingers change the pads beside them a little, each differently, until that is their rest: what all have changed
         at once shows a sag more clearly. But who looks once a second may have missed how it began.
         """
-        known = self._known(self.idle_pf)
-        before = [electrode for electrode in self._known(self.now_pf) if electrode in known]
-        step = _alike([self._measured_pf(electrode, snapshot) / self.now_pf[electrode] for electrode in before])
+        known = self.known()
+        before = [electrode for electrode in known if 0.0 < self.now_pf[electrode] < math.inf]
+        step = _alike([measured_pf[electrode] / self.now_pf[electrode] for electrode in before])
         if step is not None and max(SAG, STEP_NOISE * self.noise_counts / IDLE_COUNTS) < 1.0 - step < MOST_SAG:
             return step
         at_rest = [electrode for electrode in known if not touched >> electrode & 1]
         heard = at_rest if len(at_rest) >= SAGGING_PADS else known
-        common = _alike([self._measured_pf(electrode, snapshot) / self.idle_pf[electrode] for electrode in heard])
+        common = _alike([measured_pf[electrode] / self.idle_pf[electrode] for electrode in heard])
         return common if common is not None and SAG < abs(common - 1.0) < MOST_SAG else 1.0
 
     def _believe_baseline(self, electrode: int, rest_pf: float, now: float) -> None:

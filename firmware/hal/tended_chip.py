@@ -7,7 +7,6 @@ the board plays on.
 from __future__ import annotations
 
 import logging
-import math
 from enum import Enum
 from statistics import median
 from typing import TYPE_CHECKING
@@ -228,24 +227,23 @@ class TendedChip:
     def _rest_counts(self) -> dict[int, float]:
         """What each pad whose rest is known reads at rest."""
         levels = self.levels
-        known = [electrode for electrode in levels.pads if math.isfinite(levels.idle_pf[electrode])]
-        return {electrode: self._mpr121.counts(electrode, levels.idle_pf[electrode]) for electrode in known}
+        return {electrode: self._mpr121.counts(electrode, levels.idle_pf[electrode]) for electrode in levels.known()}
 
     def _mend_baselines(self, snapshot: Snapshot, now: float) -> None:
         """Put the baselines back to rest if a sag of the supply has taken them away, and has gone.
 
         Else pads that nobody touches would seem touched, and those that are held just then when they have been let go.
         """
-        rest = self._rest_counts()
-        if now - self.mended_s < MEND_PAUSE_S or not rest:
+        if now - self.mended_s < MEND_PAUSE_S or not (rest := self._rest_counts()):
             return
         off = {electrode: snapshot.baseline[electrode] - counts for electrode, counts in rest.items()}
-        sagging = median(snapshot.filtered[electrode] - counts for electrode, counts in rest.items()) > OFF_COUNTS / 2
         touched = self.levels.touched()
         unheld = snapshot.touched & self.levels.touchable & ~touched
         seeming = any(unheld >> each & 1 and above > OFF_COUNTS / 2 for each, above in off.items())
-        if sagging or not (seeming or median(off.values()) > OFF_COUNTS):
+        if not seeming and median(off.values()) <= OFF_COUNTS:
             return
+        if median(snapshot.filtered[electrode] - counts for electrode, counts in rest.items()) > OFF_COUNTS / 2:
+            return  # the supply sags still
         self.levels.doubt_baselines()
         try:
             self._mpr121.set_baselines(rest)

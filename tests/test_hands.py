@@ -196,26 +196,27 @@ def test_players_who_touch_each_other_are_one_body() -> None:
     assert grip(joined=True) > grip(joined=False) + 1.0
 
 
+def black_on_batteries(field: str, body_pf: float, act: Callable[[Hands], None]) -> float:
+    """What a held black figure adds to a pad, with nothing but body, earth and 20 pF of the supply behind it."""
+    weak = TablePhysics(body_pf=body_pf, earth_pf=20.0, hand_pf=1e6, figure_pf=0.01)
+    hands = Hands(WIRING, {chip.address: Ledger() for chip in WIRING.chips}, weak)
+    hands.place(Figure.BLACK, field)
+    before_pf = hands.pad_pf(field)
+    hands.grip(Figure.BLACK)
+    act(hands)
+    return hands.pad_pf(field) - before_pf
+
+
 def test_however_many_bodies_there_are_the_way_back_is_no_better_than_the_supply_s() -> None:
     """All bodies couple to one earth, and that through one capacitor to the volcano's ground."""
-    weak = TablePhysics(body_pf=300.0, earth_pf=20.0, hand_pf=1e6, figure_pf=0.01)
-    hands = Hands(WIRING, {chip.address: Ledger() for chip in WIRING.chips}, weak)
-    hands.place(Figure.BLACK, "ruin-n")
-    before_pf = hands.pad_pf("ruin-n")
-    hands.grip(Figure.BLACK)
-    hands.join(joined=True)
-    assert hands.pad_pf("ruin-n") - before_pf == pytest.approx(series_pf(33.0, 600.0, 20.0), abs=0.1)
+    added_pf = black_on_batteries("ruin-n", 300.0, lambda hands: hands.join(joined=True))
+    assert added_pf == pytest.approx(series_pf(33.0, 600.0, 20.0), abs=0.1)
 
 
 def test_another_body_on_a_grounded_touch_field_brings_earth_to_ground() -> None:
-    weak = TablePhysics(body_pf=150.0, earth_pf=20.0, hand_pf=1e6, figure_pf=0.01)
-    hands = Hands(WIRING, {chip.address: Ledger() for chip in WIRING.chips}, weak)
-    hands.place(Figure.BLACK, "mountain-ne")
-    before_pf = hands.pad_pf("mountain-ne")
-    hands.grip(Figure.BLACK)
-    hands.touch(Touch.FIRE, player=1)
+    added_pf = black_on_batteries("mountain-ne", 150.0, lambda hands: hands.touch(Touch.FIRE, player=1))
     earth_pf = 20.0 + series_pf(150.0, 500.0)
-    assert hands.pad_pf("mountain-ne") - before_pf == pytest.approx(series_pf(33.0, 150.0, earth_pf), abs=0.2)
+    assert added_pf == pytest.approx(series_pf(33.0, 150.0, earth_pf), abs=0.2)
 
 
 def test_another_player_sits_down_with_another_body() -> None:

@@ -62,6 +62,24 @@ class Board:
         self.hands.lift(touch)
         return grips + self.run(0.6)
 
+    def supply(self, volts: float) -> None:
+        """Of all chips."""
+        for chip in self.mock.chips.values():
+            chip.set_vdd(volts)
+
+    def sag(self, volts: float, lasts_s: float) -> list[Grip]:
+        """The supply falls to so much for so long; what came meanwhile."""
+        self.supply(volts)
+        grips = self.run(lasts_s)
+        self.supply(3.3)
+        return grips
+
+    def lean(self, *fields: str) -> None:
+        """An arm falls on these fields, and will leave them as quickly."""
+        self.hands.change(TablePhysics(let_go_s=0.01))
+        for field in fields:
+            self.hands.lay_hand(field)
+
     def states(self) -> list[ChipState]:
         return [chip.state for chip in self.board.pads.chips]
 
@@ -367,11 +385,9 @@ def test_a_sag_of_the_supply_leaves_nothing_behind(board: Board, volts: float, l
     board.hands.grip(Figure.RED)
     board.hands.touch(Touch.ROCK)
     assert len(board.run(0.4)) == 1
-    for chip in board.mock.chips.values():
-        chip.set_vdd(volts)
+    board.supply(volts)
     board.now += lasts_s
-    for chip in board.mock.chips.values():
-        chip.set_vdd(3.3)
+    board.supply(3.3)
     assert board.run(1.0) == []
     board.hands.let_go(Figure.RED)
     board.hands.lift(Touch.ROCK)
@@ -391,22 +407,9 @@ def test_a_sag_is_known_for_one_with_fingers_on_half_the_touch_fields(board: Boa
         board.hands.touch(touch)
     board.run(2.0)  # the electrodes beside them show a little of it, and that is their rest by now
     rest_pf = list(touch_chip.levels.idle_pf)
-    for chip in board.mock.chips.values():
-        chip.set_vdd(volts)
-    board.run(0.08)
-    for chip in board.mock.chips.values():
-        chip.set_vdd(3.3)
+    board.sag(volts, 0.08)
     board.run(0.3)
     assert touch_chip.levels.idle_pf == pytest.approx(rest_pf, abs=0.5)
-
-
-def sag(board: Board, volts: float, lasts_s: float) -> list[Grip]:
-    for chip in board.mock.chips.values():
-        chip.set_vdd(volts)
-    grips = board.run(lasts_s)
-    for chip in board.mock.chips.values():
-        chip.set_vdd(3.3)
-    return grips
 
 
 def test_a_sag_is_known_for_one_while_fingers_still_move_the_pads_beside_them(board: Board) -> None:
@@ -416,7 +419,7 @@ def test_a_sag_is_known_for_one_while_fingers_still_move_the_pads_beside_them(bo
         board.hands.touch(touch)
     board.run(0.1)
     rest_pf = list(touch_chip.levels.idle_pf)
-    sag(board, 3.2, 0.1)
+    board.sag(3.2, 0.1)
     board.run(0.1)
     assert all(now_pf > before_pf - 0.5 for now_pf, before_pf in zip(touch_chip.levels.idle_pf, rest_pf, strict=True))
 
@@ -430,7 +433,7 @@ def test_a_finger_that_comes_in_the_moment_of_a_swarm_is_none_of_it(
     board.run(1.0)
     board.hands.grip(Figure.BLACK)
     board.run(0.5)
-    sag(board, 3.22, lasts_s)
+    board.sag(3.22, lasts_s)
     board.run(before_s)
     board.hands.touch(Touch.FIRE)
     assert [grip.touch for grip in board.run(0.6)] == [Touch.FIRE]
@@ -439,24 +442,15 @@ def test_a_finger_that_comes_in_the_moment_of_a_swarm_is_none_of_it(
 def test_an_arm_that_slides_off_the_board_and_leaves_a_field_and_a_touch_field_is_no_contact(
     board: Board, caplog: pytest.LogCaptureFixture
 ) -> None:
-    board.hands.change(TablePhysics(let_go_s=0.01))  # it falls on them and leaves them as quickly
     first, *others = (field for chip in board.board.pads.chips[1:] for field in chip.wiring.fields)
     board.run(0.02)
     board.hands.touch(Touch.ROCK)
-    for field in (first, *others[:7]):
-        board.hands.lay_hand(field)
+    board.lean(first, *others[:7])
     grips = board.run(0.5)
     assert "pads touched at once" in caplog.text
     for field in others[:7]:
         board.hands.raise_hand(field)
     assert grips + board.run(2.0) == []
-
-
-def lean(board: Board, fields: tuple[str, ...]) -> None:
-    """An arm falls on these fields, and will leave them as quickly."""
-    board.hands.change(TablePhysics(let_go_s=0.01))
-    for field in fields:
-        board.hands.lay_hand(field)
 
 
 @pytest.mark.parametrize("phase_s", [0.02, 0.04, 0.06, 0.08])
@@ -467,7 +461,7 @@ def test_an_arm_that_brushes_the_board_and_stays_on_a_field_and_a_touch_field_is
     first, *others = (field for chip in board.board.pads.chips[1:] for field in chip.wiring.fields)
     board.run(phase_s)
     board.hands.touch(Touch.ROCK)
-    lean(board, (first, *others[:7]))
+    board.lean(first, *others[:7])
     grips = board.run(0.06)
     for field in others[:7]:
         board.hands.raise_hand(field)
@@ -478,7 +472,7 @@ def test_when_all_of_a_swarm_has_gone_its_fields_are_as_good_as_any(board: Board
     board.hands.place(Figure.RED, "beach-s")
     board.run(1.0)
     fields = tuple(board.board.pads.chips[1].wiring.fields)
-    lean(board, fields)
+    board.lean(*fields)
     board.run(1.0)
     for field in fields:
         board.hands.raise_hand(field)
@@ -498,7 +492,7 @@ def test_a_chip_with_too_few_pads_to_know_a_sag_has_no_hands_in_a_swarm() -> Non
     for lasts_s in (0.1, 0.3):
         board = Board(soldered=wiring, wiring=wiring)
         board.run(3.04)
-        assert sag(board, 3.0, lasts_s) + board.run(3.0) == []
+        assert board.sag(3.0, lasts_s) + board.run(3.0) == []
 
 
 def test_chips_that_nobody_touches_are_measured_once_a_second_while_a_touch_field_is_held(board: Board) -> None:
@@ -539,13 +533,11 @@ def test_a_figure_that_is_lifted_off_in_a_sag_leaves_the_empty_field_s_rest(
     empty_pf = jungle.levels.idle_pf[electrode]
     board.hands.place(Figure.BLACK, field)
     board.run(1.5)
-    for chip in board.mock.chips.values():
-        chip.set_vdd(3.01)
+    board.supply(3.01)
     board.run(after_s)
     board.hands.place(Figure.BLACK, None)
     board.run(lasts_s - after_s)
-    for chip in board.mock.chips.values():
-        chip.set_vdd(3.3)
+    board.supply(3.3)
     board.run(2.0)
     assert jungle.levels.idle_pf[electrode] == pytest.approx(empty_pf, abs=0.5)
 

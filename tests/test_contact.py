@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from firmware.hal.contact import STUCK_S, Contacts, Finger, PadReading
 from firmware.hal.figures import NoFigures
+from firmware.hal.levels import NOISE_COUNTS
 from firmware.hal.raised import STANDING_S
-from firmware.terms import UNKNOWN, Grip, Likelihood, Touch
+from firmware.terms import UNKNOWN, Figure, Grip, Likelihood, Touch
 
 if TYPE_CHECKING:
     from firmware.hal.ports import GripReading
@@ -37,6 +38,9 @@ class Table:
         self.reader = Echo()
         self.contacts = Contacts(self.reader)
         self.finger: Finger | None = None
+        self.badge: Figure | None = None
+        self.idle_pf = 80.0
+        self.noise_counts = NOISE_COUNTS
         self.now = 0.0
 
     def hold(self, seconds: float, *touches: Touch, **rise_pf: float) -> list[Grip]:
@@ -44,7 +48,15 @@ class Table:
         grips = []
         for _ in range(round(seconds / POLL_S)):
             self.now += POLL_S
-            reading = PadReading(frozenset(touches), frozenset(rise_pf), rise_pf, finger=self.finger)
+            reading = PadReading(
+                frozenset(touches),
+                frozenset(rise_pf),
+                rise_pf,
+                badge=self.badge,
+                idle_pf=dict.fromkeys(rise_pf, self.idle_pf),
+                finger=self.finger,
+                noise_counts=self.noise_counts,
+            )
             grip = self.contacts.update(reading, self.now)
             if grip is not None:
                 grips.append(grip)
@@ -94,6 +106,69 @@ def test_what_shows_no_more_than_the_heaviest_figure_for_a_second_stands() -> No
     table.hold(1.2, beach=1.6)
     assert table.contacts.at_rest(table.now) == ["beach"]
     assert table.hold(2.0, Touch.ROCK, beach=1.6) == []
+
+
+@pytest.mark.parametrize(("around_pf", "held"), [(1.65, False), (1.75, True)])
+def test_noise_does_not_make_a_standing_figure_of_a_held_one_nor_the_reverse(around_pf: float, held: bool) -> None:
+    """The lightest figure's grip and the heaviest figure that stands are a sixth of a picofarad apart."""
+    table = Table()
+    for _ in range(8):
+        table.hold(0.06, beach=around_pf - 0.2)
+        table.hold(0.06, beach=around_pf + 0.2)
+    assert (table.contacts.at_rest(table.now) == []) is held
+    grips = [
+        grip for wander_pf in (-0.2, 0.2) * 8 for grip in table.hold(0.06, Touch.ROCK, beach=around_pf + wander_pf)
+    ]
+    assert bool(grips) is held
+
+
+@pytest.mark.parametrize("lifted", [False, True])
+def test_where_a_figure_was_left_what_shows_as_little_as_one_that_stands_is_a_hand(*, lifted: bool) -> None:
+    table = Table()
+    for rise_pf in (3.0, 3.0, 1.1, 1.1):
+        table.hold(0.1, beach=rise_pf)
+    assert table.contacts.at_rest(table.now) == ["beach"]
+    table.contacts.forget("beach")
+    table.hold(1.0)
+    table.idle_pf += 0.1 if lifted else 1.1
+    table.hold(1.2, beach=1.5)
+    assert table.contacts.at_rest(table.now) == (["beach"] if lifted else [])
+    assert len(table.hold(0.5, Touch.ROCK, beach=1.5)) == (0 if lifted else 1)
+
+
+def test_who_has_touched_a_colour_pad_may_show_as_little_as_a_figure_that_stands() -> None:
+    table = Table()
+    table.badge = Figure.WHITE
+    table.hold(1.2, beach=1.5)
+    assert table.contacts.at_rest(table.now) == []
+    assert len(table.hold(0.5, Touch.ROCK, beach=1.5)) == 1
+
+
+def test_a_figure_that_stands_unseen_blocks_nobody_who_has_touched_a_colour_pad() -> None:
+    table = Table()
+    table.badge = Figure.RED
+    table.hold(1.0, beach=1.5)
+    assert len(table.hold(0.5, Touch.ROCK, beach=1.5, jungle=9.0)) == 1
+
+
+def test_a_field_that_only_its_noise_has_touched_blocks_nobody() -> None:
+    """On a wire of 200 pF a count is 0.28 pF, and what wanders about 0.45 pF shows now more than a hand, now less."""
+    table = Table()
+    table.idle_pf, table.noise_counts = 200.0, 1.0
+    table.hold(0.1, jungle=1.1)
+    for _ in range(6):
+        table.hold(0.06, beach=5.0, jungle=0.2)
+        table.hold(0.06, beach=5.0, jungle=0.7)
+    assert len(table.hold(0.5, Touch.ROCK, beach=5.0, jungle=0.6)) == 1
+
+
+def test_a_moment_of_noise_is_no_hand_that_lets_go() -> None:
+    table = Table()
+    table.idle_pf, table.noise_counts = 200.0, 1.0
+    for rise_pf, seconds in ((2.5, 0.04), (3.9, 0.06), (2.8, 0.06), (3.6, 0.06), (2.1, 0.04)):
+        table.hold(seconds, Touch.ROCK, Touch.ONE, beach=rise_pf)
+    table.hold(0.2, Touch.ROCK, Touch.ONE, beach=3.2)
+    assert len(table.hold(0.6, Touch.ROCK, beach=3.2)) == 1
 
 
 def let_go(table: Table) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from firmware.hal.levels import NOISE_COUNTS
 from firmware.hal.ports import GripReading
-from firmware.hal.raised import GLANCE_S, RAISED_PF, STANDING, Raised
+from firmware.hal.raised import FIGURE_PF, RAISED_PF, STANDING, Raised
 from firmware.hal.settling import MEASUREMENTS, MOST_MEASUREMENTS, noise_seen, settled_level
 from firmware.terms import Grip, Touch
 
@@ -89,11 +89,15 @@ class Contacts:
         self._raised: dict[str, Raised] = {}
         self._blinked: dict[str, tuple[Raised, float]] = {}
         """The fields where a figure was left and that are touched no more, and since when."""
+        self._without_pf: dict[str, float] = {}
+        """By field where a figure was left: the level at rest before."""
         self._touched_since_s: dict[Touch, float] = {}
         self._released_s: float | None = None
         self._pair: tuple[Touch, str] | None = None
         self._samples: list[tuple[float, float]] = []
         self._fingers_pf: list[float] = []
+        self._announced = False
+        """A colour pad has said that a grip comes: then even what shows no more than a figure that stands may be it."""
         self.answered = False
         """The Touch field that is down has had its grip; it must be released before the next."""
 
@@ -109,6 +113,7 @@ class Contacts:
 
     def update(self, reading: PadReading, now: float) -> Grip | None:
         """Take one poll's reading; `now` in seconds."""
+        self._announced = reading.badge is not None
         self._follow_touches(reading.touches, now)
         self._follow_fields(reading, now)
         gripped = self._gripped(now)
@@ -148,9 +153,13 @@ class Contacts:
 
     def _gripped(self, now: float) -> list[str]:
         """The fields that hands hold; where there are several, those that may just be standing figures do not count."""
-        gripped = [name for name, raised in self._raised.items() if raised.gripped and not raised.surely_stands(now)]
+        gripped = [
+            name
+            for name, raised in self._raised.items()
+            if raised.gripped and (self._announced or not raised.surely_stands(now))
+        ]
         if len(gripped) > 1:
-            gripped = [name for name in gripped if not self._raised[name].may_stand(now, GLANCE_S)] or gripped
+            gripped = [name for name in gripped if not self._raised[name].hardly_held(now)] or gripped
         return gripped
 
     def _follow_touches(self, touches: frozenset[Touch], now: float) -> None:
@@ -169,6 +178,7 @@ class Contacts:
             gone = self._raised.pop(name)
             if gone.leaves_something:
                 self._blinked[name] = gone, now
+                self._without_pf[name] = gone.idle_pf
         for name in sorted(reading.fields):  # a set's order differs from run to run
             if name not in self._raised:
                 blinked, gone_s = self._blinked.pop(name, (None, now))
@@ -176,11 +186,16 @@ class Contacts:
                 self._raised[name] = known or Raised(now, self._standing)
             raised = self._raised[name]
             if name in reading.rise_pf:
-                raised.measure(reading.rise_pf[name], _known_idle_pf(reading, name), reading.noise_counts, now)
+                idle_pf = _known_idle_pf(reading, name)
+                if raised.rise_pf is None and idle_pf - self._without_pf.get(name, math.inf) >= FIGURE_PF:
+                    raised.on_figure = True
+                raised.measure(reading.rise_pf[name], idle_pf, reading.noise_counts, now)
 
     def forget(self, field: str) -> None:
         """Its level at rest is new: what was known of it is so no more."""
-        self._raised.pop(field, None)
+        raised = self._raised.pop(field, None)
+        if raised is not None and raised.rise_pf is not None and raised.mean_pf >= RAISED_PF:
+            self._without_pf[field] = raised.idle_pf
         self._blinked.pop(field, None)
 
     def at_rest(self, now: float) -> list[str]:
@@ -190,7 +205,11 @@ class Contacts:
         """
         if self._touched_since_s:
             return [str(touch) for touch, since_s in self._touched_since_s.items() if now - since_s >= STUCK_S]
-        return [name for name, raised in self._raised.items() if raised.rests(now) or now - raised.since_s >= STUCK_S]
+        return [
+            name
+            for name, raised in self._raised.items()
+            if raised.rests(now, announced=self._announced) or now - raised.since_s >= STUCK_S
+        ]
 
 
 def _known_idle_pf(reading: PadReading, name: str) -> float:

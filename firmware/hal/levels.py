@@ -66,6 +66,9 @@ variance of all (normal distribution): the others may have a hand coming.
 STANDING_MOST_PF = 6.0
 """Four figures that stand on one field show 1.1 + 1.4 + 1.5 + 1.6 pF, their metal's 1.7 pF behind each foot."""
 
+HAND_PF = 1.7
+"""No figure shows so much that stands alone, whatever is in its foot: its metal has no more."""
+
 GONE_SHARE = 0.65
 """A hand that was there at the start has gone when its field's rise is below this share of its highest."""
 
@@ -177,6 +180,15 @@ class Levels:
             if self.touchable >> electrode & 1 and self.rise_pf(electrode) > RELEASE_SHARE * touch_pf:
                 touched |= 1 << electrode
         return touched
+
+    def missed(self, touched: int) -> frozenset[int]:
+        """The fields that show a hand by the last measurement's picofarads and have no bit in `touched`."""
+        fields = [electrode for electrode in self.known() if electrode in self._fields and not touched >> electrode & 1]
+        return frozenset(each for each in fields if self.rise_pf(each) > max(HAND_PF, self._touch_pf[each]))
+
+    def rest_counts(self) -> dict[int, float]:
+        """What each pad whose rest is known reads at rest."""
+        return {electrode: self._mpr121.counts(electrode, self.idle_pf[electrode]) for electrode in self.known()}
 
     def _measured_pf(self, electrode: int, snapshot: Snapshot) -> float:
         return self._mpr121.capacitance_pf(electrode, snapshot.filtered[electrode])

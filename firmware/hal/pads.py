@@ -99,7 +99,7 @@ class _Station:
         if mask == self.mask and not self.swarm:
             return 0, False
         self.swarm &= mask
-        if self.chip.mended_s >= self.swarm_since_s:
+        if self.chip.baselines.sagged_s >= self.swarm_since_s:
             self.swarm = 0  # it was the supply, and who is touched now is a hand
         mask &= ~self.swarm
         new = mask & ~self.mask

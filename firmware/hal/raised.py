@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from statistics import median
 
-from firmware.hal.levels import FIELD_RISE_PF, IDLE_COUNTS, LOWEST_COUNTS
+from firmware.hal.levels import FIELD_RISE_PF, HAND_PF, IDLE_COUNTS, LOWEST_COUNTS
 
 SPIKE = 3
 """Levels are medians of so many measurements: one spike is no peak and no rest."""
@@ -17,10 +17,14 @@ STILL = 0.06
 
 STEADY_PF = 0.4
 STEADY = 0.06
-"""A held or standing figure's level wanders by no more than this."""
+STEADY_NOISE = 2.5
+"""A held or standing figure's level wanders by no more than this, or by so many standard deviations of the noise."""
 
 SETTLED_S = 0.1
 """A level is settled when it has been steady for so long."""
+
+FIGURE_PF = 0.6
+"""A figure that was left on a field has raised its level at rest by so much, half of what white shows, or has gone."""
 
 RAISED_PF = 0.5
 """Less than this is nobody's hand: a quarter of what the lightest figure (3.3 pF) adds when gripped where it stood."""
@@ -72,7 +76,7 @@ class Standing:
     """Or by so much, where that is less."""
 
 
-STANDING = Standing(2.0, 1.7, 3.3, 0.65)
+STANDING = Standing(2.0, HAND_PF, 3.3, 0.65)
 """At most its metal's 1.7 pF, whatever is in its foot; two of the others show 3.0 pF together."""
 
 STANDING_ON_RINGS = Standing(12.5, 0.0, 12.5, 0.0, 0.9)
@@ -96,8 +100,13 @@ class Raised:
     peak_pf: float = 0.0
     steady_pf: float = 0.0
     steady_since_s: float = 0.0
+    mean_pf: float = 0.0
+    mean_of: int = 0
+    """What it has been since when without wandering: its first level, and the mean of so many measurements."""
     still_pf: float = 0.0
     still_since_s: float = 0.0
+    high_s: float = 0.0
+    """When the level was a hand's last."""
     stands: bool = False
     """The hand has let go: it is at rest from now on."""
     stands_pf: float = 0.0
@@ -107,9 +116,14 @@ class Raised:
     """The least change that is more than one count."""
     floor_pf: float = 0.0
     """What figures show here that were let go and have not been taken for the field's rest yet."""
+    idle_pf: float = 0.0
+    """The field's rest."""
+    on_figure: bool = False
+    """A figure is known to stand here: what shows more is a hand."""
 
     def measure(self, measured_pf: float, idle_pf: float, noise_counts: float, now: float) -> None:
         """Take one measurement: the rise, the pad at rest, both in picofarads, and how much of it may be noise."""
+        self.idle_pf = idle_pf
         count_pf = pf_per_count(idle_pf, measured_pf)
         self.change_pf = max(RAISED_PF, (FALLEN_COUNTS + FALLEN_NOISE * noise_counts) * count_pf)
         self.step_pf = max(STILL_PF, STEP_COUNTS * count_pf)
@@ -120,8 +134,12 @@ class Raised:
             threshold_pf = max(FIELD_RISE_PF, LOWEST_COUNTS * count_pf)
             noise_pf = FALLEN_NOISE * noise_counts * count_pf
             self.quick = measured_pf - self.floor_pf > QUICK * threshold_pf + noise_pf
-        if self.rise_pf is None or abs(rise_pf - self.steady_pf) > STEADY_PF + STEADY * rise_pf:
-            self.steady_pf, self.steady_since_s = rise_pf, now
+        steady_pf = max(STEADY_PF, STEADY_NOISE * noise_counts * count_pf) + STEADY * rise_pf
+        if self.rise_pf is None or abs(rise_pf - self.steady_pf) > steady_pf:
+            self._begin_steady(rise_pf, now)
+        else:
+            self.mean_of += 1
+            self.mean_pf += (self.recent_pf[-1] - self.mean_pf) / self.mean_of
         if self.rise_pf is None or abs(rise_pf - self.still_pf) > STILL_PF + STILL * rise_pf:
             self.still_pf, self.still_since_s = rise_pf, now
         self.rise_pf = rise_pf
@@ -130,17 +148,23 @@ class Raised:
                 self._grip_anew(now)
             return
         self.peak_pf = max(self.peak_pf, rise_pf)
-        if self.fallen and now - self.steady_since_s >= SETTLED_S:
+        if not self.fallen:
+            self.high_s = now
+        elif now - max(self.steady_since_s, self.high_s) >= SETTLED_S:
             self.stands, self.stands_pf = True, max(rise_pf, 0.0)  # less than rest is a sag of the supply
 
     def _grip_anew(self, now: float) -> None:
         """A hand has come back before the field was re-based: from now on the rise is what it adds."""
-        self.stands = False
+        self.stands, self.on_figure = False, True
         self.first_s, self.quick = now, False
         self.floor_pf += self.stands_pf
         self.recent_pf = tuple(pf - self.stands_pf for pf in self.recent_pf)
-        self.rise_pf = self.peak_pf = self.steady_pf = median(self.recent_pf)
-        self.steady_since_s = now
+        self.rise_pf = self.peak_pf = median(self.recent_pf)
+        self._begin_steady(self.rise_pf, now)
+
+    def _begin_steady(self, rise_pf: float, now: float) -> None:
+        self.steady_pf, self.steady_since_s = rise_pf, now
+        self.mean_pf, self.mean_of = rise_pf, 1
 
     @property
     def fallen(self) -> bool:
@@ -172,26 +196,33 @@ class Raised:
 
     def surely_stands(self, now: float) -> bool:
         """Whether it has shown so little for so long that no hand holds it."""
-        low = self.rise_pf is not None and self.rise_pf <= self.standing.surely_pf
+        low = self.rise_pf is not None and self.mean_pf <= self.standing.surely_pf and not self.on_figure
         return low and now - self.steady_since_s >= SURELY_S
 
-    def rests(self, now: float) -> bool:
+    def rests(self, now: float, *, announced: bool) -> bool:
         """Whether no hand is there, and the last measurement shows none coming.
 
         It has let go, or a figure was set down unseen, or nothing is there and only the chip's baseline is wrong.
+        `announced`: somebody has said that a grip comes; what shows as little as a figure that stands may be it.
         """
         if self.stands:
             return self.recent_pf[-1] <= self.stands_pf + STILL_PF
         comes = self.rise_pf is not None and self.recent_pf[-1] > self.rise_pf + self.step_pf
-        return not comes and (self.is_flat(now) or self.may_stand(now, STANDING_S) or self.surely_stands(now))
+        stands = self.may_stand(now, STANDING_S) or (not announced and self.surely_stands(now))
+        return not comes and (self.is_flat(now) or stands)
 
     def is_flat(self, now: float) -> bool:
         """Whether nothing has been there for a while."""
-        return self.rise_pf is not None and self.rise_pf < RAISED_PF and now - self.steady_since_s >= FLAT_S
+        return self.rise_pf is not None and self.mean_pf < RAISED_PF and now - self.steady_since_s >= FLAT_S
 
     def may_stand(self, now: float, for_s: float) -> bool:
         """Whether it has shown no more than a standing figure can for so long."""
-        return self.rise_pf is not None and self.rise_pf < self.standing.most_pf and now - self.steady_since_s >= for_s
+        low = self.rise_pf is not None and self.mean_pf < self.standing.most_pf
+        return low and now - self.steady_since_s >= for_s
+
+    def hardly_held(self, now: float) -> bool:
+        """Whether a field beside it that is gripped has the hand: it may show a standing figure, or nothing."""
+        return self.is_flat(now) or self.surely_stands(now) or self.may_stand(now, GLANCE_S)
 
 
 def pf_per_count(idle_pf: float, rise_pf: float) -> float:

@@ -91,6 +91,7 @@ class RestLevels:
             self.begin(electrode, level_pf, now)
             return
         if electrode in self._young and self._grow_up(electrode, change_pf, YOUNG_COUNTS * count_pf, now):
+            self._doubted.pop(electrode, None)
             return
         most_pf = drift_pf(count_pf)
         if abs(change_pf) <= most_pf:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import logging
 from enum import Enum
-from statistics import median
 from typing import TYPE_CHECKING
 
+from firmware.hal.baselines import Baselines
 from firmware.hal.levels import FITTING, SILENT, STANDING_MOST_PF, Levels, has_no_counts
 from firmware.hal.mpr121 import Mpr121
 from firmware.hal.mpr121_config import Mpr121Config
@@ -52,15 +52,6 @@ READY_S = 0.05
 """The first reading after a start comes with the first update, 10 to 35 ms later by the charge times; until then the
 registers hold what was measured before, with other charges (5.1: Stop keeps them).
 """
-
-OFF_COUNTS = 5
-"""A baseline so far above rest was taken there by a sag of the supply, or crept there with the noise: all readings rise
-when VDD falls, and a baseline follows upward at once, but not down again. More than a step of a baseline's register;
-half of it is enough where a pad seems touched that shows no hand.
-"""
-
-MEND_PAUSE_S = 0.3
-"""Baselines are put back to rest at most so often: the chip's status means nothing for a moment each time."""
 
 KEPT_S = 2.0
 """So long a lost chip's mask is kept; what is held longer than it is lost is one touch."""
@@ -112,6 +103,7 @@ class TendedChip:
         self._stored_charges = charges is not None
         self._mpr121 = Mpr121(bus, wiring.address, wiring.electrodes, Mpr121Config(charges=charges))
         self.levels = Levels(wiring, self._mpr121, calibration if self._stored_charges else None, standing_pf)
+        self.baselines = Baselines(self.levels)
         self._reopen_bus = reopen_bus
         self._started = False
         self._settled = False
@@ -119,8 +111,6 @@ class TendedChip:
         self._blind_until_s = float("-inf")
         self._ready_s: float | None = None
         self._lost_s = float("-inf")
-        self.mended_s = float("-inf")
-        """When its baselines were put back to rest."""
         self._failures = 0
         self._pause_s = FIRST_PAUSE_S
         self._again_s = float("-inf")
@@ -193,7 +183,7 @@ class TendedChip:
         if not self._settled and not self._fits(snapshot):
             self._relearn(now)
             return
-        baselines = self._rest_counts() if self._settled else self.levels.find_hands(snapshot, now)
+        baselines = self.levels.rest_counts() if self._settled else self.levels.find_hands(snapshot, now)
         try:
             self._mpr121.set_thresholds(self.levels.thresholds(snapshot), baselines)
         except BusError as error:
@@ -224,34 +214,16 @@ class TendedChip:
             self._lose(BusError(SILENT), now)
         return True
 
-    def _rest_counts(self) -> dict[int, float]:
-        """What each pad whose rest is known reads at rest."""
-        levels = self.levels
-        return {electrode: self._mpr121.counts(electrode, levels.idle_pf[electrode]) for electrode in levels.known()}
-
     def _mend_baselines(self, snapshot: Snapshot, now: float) -> None:
-        """Put the baselines back to rest if a sag of the supply has taken them away, and has gone.
-
-        Else pads that nobody touches would seem touched, and those that are held just then when they have been let go.
-        """
-        if now - self.mended_s < MEND_PAUSE_S or not (rest := self._rest_counts()):
+        if not (wrong := self.baselines.wrong(snapshot, self.mask, now)):
             return
-        off = {electrode: snapshot.baseline[electrode] - counts for electrode, counts in rest.items()}
-        touched = self.levels.touched()
-        unheld = snapshot.touched & self.levels.touchable & ~touched
-        seeming = any(unheld >> each & 1 and above > OFF_COUNTS / 2 for each, above in off.items())
-        if not seeming and median(off.values()) <= OFF_COUNTS:
-            return
-        if median(snapshot.filtered[electrode] - counts for electrode, counts in rest.items()) > OFF_COUNTS / 2:
-            return  # the supply sags still
-        self.levels.doubt_baselines()
         try:
-            self._mpr121.set_baselines(rest)
+            self._mpr121.set_baselines(wrong)
         except BusError as error:
             self._fail(error, now)
             return
-        self.mask &= touched
-        self.mended_s = now
+        if self.baselines.sagged_s == now:
+            self.mask &= self.levels.touched()
         self._blind_until_s = now + BLIND_S
 
     def _fits(self, snapshot: Snapshot) -> bool:

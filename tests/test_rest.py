@@ -20,7 +20,6 @@ def test_a_spike_and_a_hand_much_later_are_no_rise_that_has_lasted(age_s: float)
         for second in range(int(age_s)):
             rest.follow(0, 80.0, COUNT_PF, float(second))
     rest.follow(0, 80.0 + SPIKE_PF, COUNT_PF, age_s)
-    assert rest.doubtful
     rest.follow(0, 80.0, COUNT_PF, age_s + 0.1)
     assert not rest.doubtful
     rest.follow(0, 80.0 + SPIKE_PF, COUNT_PF, age_s + DOUBT_S + 0.1)

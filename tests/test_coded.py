@@ -222,6 +222,27 @@ def test_figures_that_stand_on_rails_at_power_on_are_no_hands() -> None:
     assert board.touch.faults() == []
 
 
+@pytest.mark.parametrize("under", ["mains", "battery"])
+def test_the_three_rails_of_a_small_chip_that_rise_with_black_are_no_sag_of_the_supply(under: str) -> None:
+    """Half of its pads rise alike."""
+    fields = dict(COAST_CHIP.fields)
+    moved = list(fields)[3:]
+    small = replace(
+        COAST_CHIP,
+        fields={field: fields[field] for field in list(fields)[:3]},
+        rails=dict(zip(Rail, (9, 10, 11), strict=True)),
+    )
+    free = [electrode for electrode in range(12) if electrode not in JUNGLE_CHIP.wires.values()]
+    jungle = replace(JUNGLE_CHIP, fields={**JUNGLE_CHIP.fields, **dict(zip(moved, free, strict=False))})
+    board = Board(replace(WIRING, figure_method=FigureMethod.RAILS, chips=(TOUCH_CHIP, small, jungle)), under)
+    named_black = 0
+    for field in (*small.fields, *list(jungle.fields)[:7]):
+        board.hands.place(Figure.BLACK, field)
+        board.run(0.6)
+        named_black += named(board.contact(Figure.BLACK)) is Figure.BLACK
+    assert named_black == 10
+
+
 def test_a_board_with_rails_sleeps_as_cheaply_as_one_without() -> None:
     board = Board(RAILS)
     board.hands.place(Figure.RED, "beach-s")

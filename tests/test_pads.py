@@ -17,6 +17,7 @@ from firmware.hal.calibration import Calibration, CalibrationError
 from firmware.hal.emulated_bus import Disturbance
 from firmware.hal.learning import IdleScan, PadMap, Survey
 from firmware.hal.levels import UNSEEN_S
+from firmware.hal.pads import SWARM_S
 from firmware.hal.physics import TablePhysics
 from firmware.hal.registers import SNAPSHOT_SIZE
 from firmware.hal.tended_chip import ChipState
@@ -481,6 +482,24 @@ def test_when_all_of_a_swarm_has_gone_its_fields_are_as_good_as_any(board: Board
     board.run(0.3)
     board.hands.touch(Touch.TWO)
     assert [grip.field for grip in board.run(1.0)] == ["beach-s"]
+
+
+def test_a_swarm_that_moves_when_it_is_to_be_rest_stays_one(board: Board, monkeypatch: pytest.MonkeyPatch) -> None:
+    fields = tuple(board.board.pads.chips[1].wiring.fields)
+    with monkeypatch.context() as patch:
+        for chip in board.board.pads.chips:
+            patch.setattr(chip, "rebase", lambda *_: False)  # as where the level has just changed
+        board.lean(*fields)
+        board.run(SWARM_S + 1.0)
+    for field in fields[1:]:
+        board.hands.raise_hand(field)
+    board.hands.touch(Touch.TWO)
+    assert board.run(2.0) == []
+    board.hands.lift(Touch.TWO)
+    board.run(SWARM_S)
+    board.hands.place(Figure.RED, fields[2])
+    board.run(1.0)
+    assert [grip.field for grip in board.contact()] == [fields[2]]
 
 
 def test_a_chip_with_too_few_pads_to_know_a_sag_has_no_hands_in_a_swarm() -> None:

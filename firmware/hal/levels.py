@@ -317,9 +317,13 @@ class Levels:
             self.idle_pf[electrode] *= sag
         return 1.0
 
+    def _that_sag(self) -> list[int]:
+        """The electrodes by which a sag is known. No rails: all of a chip's rise at once with the black figure."""
+        return [electrode for electrode in self.known() if self.touchable >> electrode & 1]
+
     def _followed(self, snapshot: Snapshot) -> float:
         """By which factor the baselines stand for less than rest together, after a sag of the supply; at most 1."""
-        known = self.known()
+        known = self._that_sag()
         if len(known) < SAGGING_PADS:
             return 1.0
         return min(1.0, median(self._baseline_pf(each, snapshot) / self.idle_pf[each] for each in known))
@@ -333,7 +337,7 @@ class Levels:
         Fingers change the pads beside them a little, each differently, until that is their rest: what all have changed
         at once shows a sag more clearly. But who looks once a second may have missed how it began.
         """
-        known = self.known()
+        known = self._that_sag()
         before = [electrode for electrode in known if 0.0 < self.now_pf[electrode] < math.inf]
         step = _alike([measured_pf[electrode] / self.now_pf[electrode] for electrode in before])
         if step is not None and max(SAG, STEP_NOISE * self.noise_counts / IDLE_COUNTS) < 1.0 - step < MOST_SAG:

@@ -148,6 +148,7 @@ class Pads:
         self.badges = Badges()
         """Which colour pad speaks for the next grip."""
         self._badge_since_s: dict[Figure, float] = {}
+        self._rebased: list[str] = []
         self._place: dict[str, tuple[_Station, int]] = {
             pad: (station, electrode)
             for station in self._stations
@@ -294,7 +295,13 @@ class Pads:
         station.blind_until_s = now + BLIND_S
         station.measure_s = now + AFTER_RELEASE_S
         station.young_until_s = now + YOUNG_S
+        self._rebased.append(pad)
         return True
+
+    def take_rebased(self) -> list[str]:
+        """The pads whose level at rest is a new one since this was asked last."""
+        rebased, self._rebased = self._rebased, []
+        return rebased
 
     # --- chores
 
@@ -341,10 +348,9 @@ class Pads:
             for station, bits in zip(self._stations, hands, strict=True):
                 station.swarm &= ~bits
 
-    @staticmethod
-    def _settle_swarm(station: _Station, now: float) -> None:
-        for _, electrode in (*station.touches, *station.fields, *station.badges):
-            if station.swarm >> electrode & 1:
-                station.chip.rebase(electrode, now)
-        station.swarm = 0
-        station.blind_until_s = now + BLIND_S
+    def _settle_swarm(self, station: _Station, now: float) -> None:
+        """Take it for rest; what moves just then is looked at later."""
+        for electrode, pad in station.chip.levels.pads.items():
+            if station.swarm >> electrode & 1 and self.rebase(pad, now):
+                station.swarm &= ~(1 << electrode)
+        station.swarm_since_s = now

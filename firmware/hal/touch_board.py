@@ -91,8 +91,9 @@ class Mpr121Board:
         if grip is not None:
             self.pads.badges.use()
         for pad in contacts.at_rest(now):
-            if self.pads.rebase(pad, now):
-                contacts.forget(pad)
+            self.pads.rebase(pad, now)
+        for pad in self.pads.take_rebased():
+            contacts.forget(pad)
         return grip
 
     def faults(self) -> list[Fault]:

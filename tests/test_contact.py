@@ -151,6 +151,14 @@ def test_a_figure_that_stands_unseen_blocks_nobody_who_has_touched_a_colour_pad(
     assert len(table.hold(0.5, Touch.ROCK, beach=1.5, jungle=9.0)) == 1
 
 
+def test_what_a_figure_that_stands_never_shows_is_the_hand_beside_what_it_may_show() -> None:
+    """A white figure, and a field whose wire runs beside that of the Touch field."""
+    table = Table()
+    table.badge = Figure.WHITE
+    table.hold(0.3, beach=1.9)
+    assert len(table.hold(2.0, Touch.FIRE, beach=1.9, mountain=1.0)) == 1
+
+
 def test_a_field_that_only_its_noise_has_touched_blocks_nobody() -> None:
     """On a wire of 200 pF a count is 0.28 pF, and what wanders about 0.45 pF shows now more than a hand, now less."""
     table = Table()

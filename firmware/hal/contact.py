@@ -158,8 +158,9 @@ class Contacts:
             for name, raised in self._raised.items()
             if raised.gripped and (self._announced or not raised.surely_stands(now))
         ]
-        if len(gripped) > 1:
-            gripped = [name for name in gripped if not self._raised[name].hardly_held(now)] or gripped
+        for doubted in (Raised.hardly_held, Raised.surely_stands):
+            if len(gripped) > 1:
+                gripped = [name for name in gripped if not doubted(self._raised[name], now)] or gripped
         return gripped
 
     def _follow_touches(self, touches: frozenset[Touch], now: float) -> None:

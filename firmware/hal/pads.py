@@ -11,7 +11,7 @@ import math
 from typing import TYPE_CHECKING
 
 from firmware.hal.coded import Badges, Rails
-from firmware.hal.contact import NOTHING, STUCK_S, Finger, PadReading
+from firmware.hal.contact import FINGER_PF, NOTHING, STUCK_S, Finger, PadReading
 from firmware.hal.levels import SAGGING_PADS, STANDING_MOST_PF, UNSEEN_S
 from firmware.hal.rest import YOUNG_S
 from firmware.hal.tended_chip import BLIND_S, ChipState, TendedChip
@@ -36,13 +36,12 @@ BADGE_GLANCE_S = 0.035
 CHORE_S = 0.095
 """Chores are spread over slots of a tenth of a second, a little early for jitter: one chip's health or drift each."""
 
-HEALTH_SLOTS = 10
-"""Each chip's health once a second, in a slot of its own (four chips at most)."""
-
+SLOTS = 10
 DRIFT_SLOT = 5
 PLAYED_S = 60.0
-"""Each chip is measured once a second, in a slot without a health reading: drift, and figures lifted off unseen. Where
-nobody has touched anything for a minute it is done by turns, every second time.
+"""Each slot reads one chip's health, by turns; where one has been reset so have the others, most likely, and all are
+asked. Each chip is measured once a second, in a slot of its own: drift, and figures lifted off unseen. Where nobody has
+touched anything for a minute it is done by turns, every second time.
 """
 
 AFTER_RELEASE_S = 0.2
@@ -155,6 +154,7 @@ class Pads:
             for pad, electrode in station.chip.wiring.wires.items()
         }
         self._slot = 0
+        self._resets = 0
         self._touched_s = float("-inf")
         """When anything was touched last."""
         self._chore_s = float("-inf")
@@ -219,7 +219,6 @@ class Pads:
                     self._measure(station, now)
             self._judge_swarm(count)
         touches, fields, badges = self._names()
-        self._follow_badges(badges, now)
         if (rails := self._rail_station) is not None:
             self._rails.follow(fields, now)
             if any(released for _, released in taken):
@@ -238,6 +237,7 @@ class Pads:
                     station.measure_s = now + GLANCE_S
                 rise_pf.update(station.rises_pf(held))
                 idle_pf.update(station.idles_pf(held))
+        self._follow_badges(badges, now)
         rails_pf = self._rails.rises_pf() if closely else {}
         finger = self._measure_finger(touches, now) if closely and fields else None
         noise_counts = max(station.chip.levels.noise_counts for station in self._stations)
@@ -277,14 +277,19 @@ class Pads:
         return self._named
 
     def _follow_badges(self, held: frozenset[Figure], now: float) -> None:
-        """A colour pad that is held for a minute is stuck and speaks for nobody."""
+        """A colour pad that is held for a minute is stuck and speaks for nobody, nor does one that shows no finger."""
         if not held and not self._badge_since_s:
             return
+        held = frozenset(figure for figure in held if self._rise_pf(figure) >= FINGER_PF)
         self._badge_since_s = {figure: self._badge_since_s.get(figure, now) for figure in held}
         self.badges.follow(held, now)
         for figure, since_s in self._badge_since_s.items():
             if now - since_s >= STUCK_S:
                 self.rebase(figure, now)
+
+    def _rise_pf(self, pad: str) -> float:
+        station, electrode = self._place[pad]
+        return station.chip.levels.rise_pf(electrode)
 
     def rebase(self, pad: str, now: float) -> bool:
         """Take a pad's present level for its rest; False if that cannot be done now."""
@@ -317,10 +322,9 @@ class Pads:
             for station in self._stations:
                 station.young_until_s = now + UNSEEN_S
         self._slot += 1
-        turn = self._slot % HEALTH_SLOTS
-        if turn < len(self._stations):
-            self._stations[turn].chip.check(now)
-        idle = now - self._touched_s > PLAYED_S and self._slot // HEALTH_SLOTS % 2
+        turn = self._slot % SLOTS
+        self._check_health(now)
+        idle = now - self._touched_s > PLAYED_S and self._slot // SLOTS % 2
         if 0 <= turn - DRIFT_SLOT < len(self._stations) and not idle:
             self._measure(self._stations[turn - DRIFT_SLOT], now)
         for station in self._stations:
@@ -337,6 +341,13 @@ class Pads:
             elif station.swarm:
                 self._measure(station, now)  # a sag of the supply is seen by that, and its traces are mended
         self._all_well = all(station.chip.state is ChipState.OK for station in self._stations)
+
+    def _check_health(self, now: float) -> None:
+        self.chips[self._slot % len(self._stations)].check(now)
+        if sum(chip.resets for chip in self.chips) != self._resets:
+            for chip in self.chips:
+                chip.check(now)
+            self._resets = sum(chip.resets for chip in self.chips)
 
     def _judge_swarm(self, count: int) -> None:
         """If hardly any pad of a swarm shows a hand it was the supply: those that do somebody has touched just then."""

@@ -69,8 +69,8 @@ class Mpr121Board:
         """Where the pads are, by the calibration's map."""
         self.pads = Pads(self.wiring, self._bus, self._reopen_bus, calibration)
         self._noting = _Noting(figure_reader(self.wiring, calibration))
-        capacitors = self.wiring.figure_method is FigureMethod.CAPACITOR
-        least_pf = least_grip_pf(feet_pf(self.wiring, calibration)) if capacitors else RAISED_PF
+        feet_known = self.wiring.figure_method in {FigureMethod.CAPACITOR, FigureMethod.COLOUR_PADS}
+        least_pf = least_grip_pf(feet_pf(self.wiring, calibration)) if feet_known else RAISED_PF
         standing = STANDING_ON_RINGS if self.wiring.rail_chip else STANDING
         self._contacts = Contacts(self._noting, standing, least_pf)
 

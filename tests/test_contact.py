@@ -144,6 +144,14 @@ def test_who_has_touched_a_colour_pad_may_show_as_little_as_a_figure_that_stands
     assert len(table.hold(0.5, Touch.ROCK, beach=1.5)) == 1
 
 
+def test_what_was_there_before_somebody_touched_a_colour_pad_stands() -> None:
+    table = Table()
+    table.hold(0.3, beach=1.5)
+    table.badge = Figure.WHITE
+    table.hold(0.5, beach=1.5)
+    assert table.hold(2.0, Touch.ROCK, beach=1.5) == []
+
+
 def test_a_figure_that_stands_unseen_blocks_nobody_who_has_touched_a_colour_pad() -> None:
     table = Table()
     table.badge = Figure.RED

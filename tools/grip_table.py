@@ -177,10 +177,7 @@ class GripTable:
         hands, rnd, condition = self.hands, self.random, self.condition
         touch = rnd.choice(TOUCHES)
         if self.method is FigureMethod.COLOUR_PADS:
-            hands.touch_badge(figure, 0.03)
-            self.ghostly(rnd.uniform(0.15, 0.4))
-            hands.lift_badge(figure)
-            self.ghostly(rnd.uniform(0.3, 2.0))
+            self._tap_own_pad(figure)
         carried = rnd.random() < 0.3 and hands.where(figure) != spot
         if not carried and hands.where(figure) != spot:
             hands.place(figure, spot)
@@ -220,6 +217,12 @@ class GripTable:
             hands.join(joined=False)
         self.ghostly(rnd.uniform(0.4, 0.9))
 
+    def _tap_own_pad(self, figure: Figure) -> None:
+        self.hands.touch_badge(figure, 0.03)
+        self.ghostly(self.random.uniform(0.15, 0.4))
+        self.hands.lift_badge(figure)
+        self.ghostly(self.random.uniform(0.3, 2.0))
+
     def _settle_on(self, grips: list[Grip], figure: Figure, contact: Contact, closed_s: float) -> bool:
         """Wait for the grip, and write down what it became; `contact` has the figure whose turn it is. Did it come?"""
         while not grips and self.now < closed_s + PATIENCE_S:
@@ -250,13 +253,18 @@ class GripTable:
     # --- no grips
 
     def haunt(self, seconds: float) -> Tally:
-        """Hands, figures and fingers for so long, but never one Touch field with one field under a hand."""
+        """Hands, figures and fingers for so long, but never one Touch field with one field under a hand.
+
+        With colour pads every second scene comes after somebody has said that a grip comes, which then does not.
+        """
         scenes = (self._lean, self._tap, self._move, self._let_go_then_tap, self._rest)
         until_s = self.now + seconds
         while self.now < until_s:
             self.moment += 1
             before_s = self.now
-            self._become(self.random.choice(FIGURES))
+            self._become(figure := self.random.choice(FIGURES))
+            if self.method is FigureMethod.COLOUR_PADS and self.random.random() < 0.5:
+                self._tap_own_pad(figure)
             self.random.choice(scenes)()
             self.hands.drift(self.drifts * (self.now - before_s))
         return self.tally

@@ -96,8 +96,10 @@ class Contacts:
         self._pair: tuple[Touch, str] | None = None
         self._samples: list[tuple[float, float]] = []
         self._fingers_pf: list[float] = []
-        self._announced = False
-        """A colour pad has said that a grip comes: then even what shows no more than a figure that stands may be it."""
+        self._announced: tuple[Figure | None, float] = None, math.inf
+        """Whose colour pad has said that a grip comes, and when: what is touched since then may be it, even if it shows
+        no more than a figure that stands.
+        """
         self.answered = False
         """The Touch field that is down has had its grip; it must be released before the next."""
 
@@ -113,7 +115,8 @@ class Contacts:
 
     def update(self, reading: PadReading, now: float) -> Grip | None:
         """Take one poll's reading; `now` in seconds."""
-        self._announced = reading.badge is not None
+        if reading.badge is not self._announced[0]:
+            self._announced = reading.badge, math.inf if reading.badge is None else now
         self._follow_touches(reading.touches, now)
         self._follow_fields(reading, now)
         gripped = self._gripped(now)
@@ -156,12 +159,15 @@ class Contacts:
         gripped = [
             name
             for name, raised in self._raised.items()
-            if raised.gripped and (self._announced or not raised.surely_stands(now))
+            if raised.gripped and (self._is_announced(raised) or not raised.surely_stands(now))
         ]
         for doubted in (Raised.hardly_held, Raised.surely_stands):
             if len(gripped) > 1:
                 gripped = [name for name in gripped if not doubted(self._raised[name], now)] or gripped
         return gripped
+
+    def _is_announced(self, raised: Raised) -> bool:
+        return raised.since_s >= self._announced[1]
 
     def _follow_touches(self, touches: frozenset[Touch], now: float) -> None:
         if touches:
@@ -209,7 +215,7 @@ class Contacts:
         return [
             name
             for name, raised in self._raised.items()
-            if raised.rests(now, announced=self._announced) or now - raised.since_s >= STUCK_S
+            if raised.rests(now, announced=self._is_announced(raised)) or now - raised.since_s >= STUCK_S
         ]
 
 

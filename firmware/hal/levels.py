@@ -69,6 +69,9 @@ STANDING_MOST_PF = 6.0
 HAND_PF = 1.7
 """No figure shows so much that stands alone, whatever is in its foot: its metal has no more."""
 
+MISSED_PF = 1.6
+"""From here a hand that the chip has missed is believed: a little below what no figure shows, for noise."""
+
 GONE_SHARE = 0.65
 """A hand that was there at the start has gone when its field's rise is below this share of its highest."""
 
@@ -184,7 +187,7 @@ class Levels:
     def missed(self, touched: int) -> frozenset[int]:
         """The fields that show a hand by the last measurement's picofarads and have no bit in `touched`."""
         fields = [electrode for electrode in self.known() if electrode in self._fields and not touched >> electrode & 1]
-        return frozenset(each for each in fields if self.rise_pf(each) > max(HAND_PF, self._touch_pf[each]))
+        return frozenset(each for each in fields if self.rise_pf(each) > max(MISSED_PF, self._touch_pf[each]))
 
     def rest_counts(self) -> dict[int, float]:
         """What each pad whose rest is known reads at rest."""

@@ -13,6 +13,7 @@ from firmware.hal.calibration import Calibration
 from firmware.hal.coded import BADGE_S, Badges, ColourPadFigures, RailFigures, Rails, figure_reader
 from firmware.hal.figures import CapacitorFigures, NoFigures
 from firmware.hal.learning import IdleScan, Survey
+from firmware.hal.levels import Levels
 from firmware.hal.physics import condition
 from firmware.hal.ports import GripReading
 from firmware.hal.wiring import FigureMethod, Rail, Wiring, load_wiring
@@ -310,6 +311,17 @@ def test_a_colour_pad_held_during_the_contact_names_the_figure() -> None:
     board.hands.touch_badge(Figure.RED)
     assert named(board.contact(Figure.RED)) is Figure.RED
     assert named(board.contact(Figure.RED)) is Figure.RED
+
+
+def test_a_colour_pad_that_shows_no_finger_speaks_for_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sag of the supply has taken its baseline away, and its chip calls it touched."""
+    board = Board(COLOUR_PADS)
+    with monkeypatch.context() as patch:
+        patch.setattr(Levels, "rise_pf", lambda *_: 0.5)
+        board.tap(Figure.GREEN)
+        assert board.touch.pads.badges.badge(board.now) is None
+    board.tap(Figure.GREEN)
+    assert board.touch.pads.badges.badge(board.now) is Figure.GREEN
 
 
 def test_colour_pads_on_another_chip_than_the_touch_fields_hear_a_tap_too() -> None:

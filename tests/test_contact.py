@@ -128,12 +128,52 @@ def test_where_a_figure_was_left_what_shows_as_little_as_one_that_stands_is_a_ha
     for rise_pf in (3.0, 3.0, 1.1, 1.1):
         table.hold(0.1, beach=rise_pf)
     assert table.contacts.at_rest(table.now) == ["beach"]
-    table.contacts.forget("beach")
+    table.contacts.forget("beach", table.now)
     table.hold(1.0)
     table.idle_pf += 0.1 if lifted else 1.1
     table.hold(1.2, beach=1.5)
     assert table.contacts.at_rest(table.now) == (["beach"] if lifted else [])
     assert len(table.hold(0.5, Touch.ROCK, beach=1.5)) == (0 if lifted else 1)
+
+
+def test_a_figure_that_stands_is_known_to_do_so_after_every_grip() -> None:
+    """The level at rest before it came is that of the field without it, however often it was held since."""
+    table = Table()
+    for rise_pf in (3.0, 3.0, 1.1, 1.1):
+        table.hold(0.1, beach=rise_pf)
+    table.contacts.forget("beach", table.now)
+    table.idle_pf += 1.1
+    for _ in range(3):
+        table.hold(1.0)
+        assert len(table.hold(0.5, Touch.ROCK, beach=1.9)) == 1
+        table.hold(0.1, beach=1.9)
+        table.hold(0.04, beach=1.0)  # measured on its way down, and untouched then
+    table.hold(1.0)
+    table.hold(1.2, beach=1.5)
+    assert table.contacts.at_rest(table.now) == []
+    assert len(table.hold(0.5, Touch.ROCK, beach=1.5)) == 1
+
+
+def test_what_a_field_was_without_its_figure_is_not_remembered_for_ever() -> None:
+    """In ten minutes an empty field may have drifted by as much as a figure shows."""
+    table = Table()
+    for rise_pf in (3.0, 3.0, 1.1, 1.1):
+        table.hold(0.1, beach=rise_pf)
+    table.contacts.forget("beach", table.now)
+    table.now += 600.0
+    table.idle_pf += 1.1
+    table.hold(1.2, beach=1.5)
+    assert table.contacts.at_rest(table.now) == ["beach"]
+
+
+@pytest.mark.parametrize("spike_pf", [6.0, 400.0, float("inf")])
+def test_one_spike_makes_no_hand_of_a_figure_that_stands(spike_pf: float) -> None:
+    table = Table()
+    table.hold(0.2, beach=1.5)
+    table.hold(0.02, beach=spike_pf)
+    table.hold(1.0, beach=1.5)
+    assert table.contacts.at_rest(table.now) == ["beach"]
+    assert table.hold(1.0, Touch.ROCK, beach=1.5) == []
 
 
 def test_who_has_touched_a_colour_pad_may_show_as_little_as_a_figure_that_stands() -> None:
@@ -155,16 +195,18 @@ def test_what_was_there_before_somebody_touched_a_colour_pad_stands() -> None:
 def test_a_figure_that_stands_unseen_blocks_nobody_who_has_touched_a_colour_pad() -> None:
     table = Table()
     table.badge = Figure.RED
-    table.hold(1.0, beach=1.5)
-    assert len(table.hold(0.5, Touch.ROCK, beach=1.5, jungle=9.0)) == 1
+    table.hold(0.7, beach=1.5)
+    assert [grip.field for grip in table.hold(0.2, Touch.ROCK, beach=1.5, jungle=9.0)] == ["jungle"]
 
 
-def test_what_a_figure_that_stands_never_shows_is_the_hand_beside_what_it_may_show() -> None:
+@pytest.mark.parametrize("before_s", [0.7, 1.5])
+def test_what_a_figure_that_stands_never_shows_is_the_hand_beside_what_it_may_show(before_s: float) -> None:
     """A white figure, and a field whose wire runs beside that of the Touch field."""
     table = Table()
     table.badge = Figure.WHITE
-    table.hold(0.3, beach=1.9)
-    assert len(table.hold(2.0, Touch.FIRE, beach=1.9, mountain=1.0)) == 1
+    table.hold(1.2, beach=1.9)  # for so long that it may stand
+    table.hold(before_s, beach=1.9, mountain=1.0)
+    assert [grip.field for grip in table.hold(0.2, Touch.FIRE, beach=1.9, mountain=1.0)] == ["beach"]
 
 
 def test_a_field_that_only_its_noise_has_touched_blocks_nobody() -> None:
@@ -175,7 +217,7 @@ def test_a_field_that_only_its_noise_has_touched_blocks_nobody() -> None:
     for _ in range(6):
         table.hold(0.06, beach=5.0, jungle=0.2)
         table.hold(0.06, beach=5.0, jungle=0.7)
-    assert len(table.hold(0.5, Touch.ROCK, beach=5.0, jungle=0.6)) == 1
+    assert len(table.hold(0.2, Touch.ROCK, beach=5.0, jungle=0.6)) == 1
 
 
 def test_a_moment_of_noise_is_no_hand_that_lets_go() -> None:
@@ -236,7 +278,7 @@ def test_what_was_untouched_for_longer_or_has_a_new_rest_is_looked_at_anew(*, fo
     let_go(table)
     table.hold(0.1 if forgotten else 0.3, Touch.ROCK)
     if forgotten:
-        table.contacts.forget("beach")
+        table.contacts.forget("beach", table.now)
     assert len(table.hold(0.5, Touch.ROCK, beach=1.9)) == 1
 
 

@@ -44,6 +44,9 @@ BLINK_S = 0.2
 longer, it still stands there: a sag of the supply has moved the baseline. No hand lets go and comes back so soon.
 """
 
+KNOWN_S = 300.0
+"""So long an empty field's level is remembered: in that time it drifts by less than a figure shows."""
+
 RELEASE_S = 0.03
 """A Touch field is released when it has been so for more than one poll."""
 
@@ -89,8 +92,8 @@ class Contacts:
         self._raised: dict[str, Raised] = {}
         self._blinked: dict[str, tuple[Raised, float]] = {}
         """The fields where a figure was left and that are touched no more, and since when."""
-        self._without_pf: dict[str, float] = {}
-        """By field where a figure was left: the level at rest before."""
+        self._without_pf: dict[str, tuple[float, float]] = {}
+        """By field where a figure was left: the level at rest before any was, and when that was known last."""
         self._touched_since_s: dict[Touch, float] = {}
         self._released_s: float | None = None
         self._pair: tuple[Touch, str] | None = None
@@ -185,7 +188,7 @@ class Contacts:
             gone = self._raised.pop(name)
             if gone.leaves_something:
                 self._blinked[name] = gone, now
-                self._without_pf[name] = gone.idle_pf
+                self._leave(name, gone, now)
         for name in sorted(reading.fields):  # a set's order differs from run to run
             if name not in self._raised:
                 blinked, gone_s = self._blinked.pop(name, (None, now))
@@ -194,16 +197,27 @@ class Contacts:
             raised = self._raised[name]
             if name in reading.rise_pf:
                 idle_pf = _known_idle_pf(reading, name)
-                if raised.rise_pf is None and idle_pf - self._without_pf.get(name, math.inf) >= FIGURE_PF:
-                    raised.on_figure = True
+                if raised.rise_pf is None:
+                    raised.on_figure = self._has_figure(name, idle_pf, now)
                 raised.measure(reading.rise_pf[name], idle_pf, reading.noise_counts, now)
 
-    def forget(self, field: str) -> None:
+    def forget(self, field: str, now: float) -> None:
         """Its level at rest is new: what was known of it is so no more."""
         raised = self._raised.pop(field, None)
-        if raised is not None and raised.rise_pf is not None and raised.mean_pf >= RAISED_PF:
-            self._without_pf[field] = raised.idle_pf
+        if raised is not None and raised.rise_pf is not None and raised.mean_pf + raised.floor_pf >= RAISED_PF:
+            self._leave(field, raised, now)
         self._blinked.pop(field, None)
+
+    def _leave(self, field: str, raised: Raised, now: float) -> None:
+        """A figure was left there, the first, or one more."""
+        without_pf = raised.idle_pf
+        if self._has_figure(field, raised.idle_pf, now):
+            without_pf, _ = self._without_pf[field]
+        self._without_pf[field] = without_pf, now
+
+    def _has_figure(self, field: str, idle_pf: float, now: float) -> bool:
+        without_pf, known_s = self._without_pf.get(field, (math.inf, now))
+        return idle_pf - without_pf >= FIGURE_PF and now - known_s <= KNOWN_S
 
     def at_rest(self, now: float) -> list[str]:
         """The pads whose present level is their rest from now on: figures let go, and whatever is stuck.

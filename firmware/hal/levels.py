@@ -186,6 +186,7 @@ class Levels:
 
     def missed(self, touched: int) -> frozenset[int]:
         """The fields that show a hand by the last measurement's picofarads and have no bit in `touched`."""
+        touched |= self.out_of_range
         fields = [electrode for electrode in self.known() if electrode in self._fields and not touched >> electrode & 1]
         return frozenset(each for each in fields if self.rise_pf(each) > max(MISSED_PF, self._touch_pf[each]))
 
@@ -321,8 +322,10 @@ class Levels:
         return 1.0
 
     def _that_sag(self) -> list[int]:
-        """The electrodes by which a sag is known. No rails: all of a chip's rise at once with the black figure."""
-        return [electrode for electrode in self.known() if self.touchable >> electrode & 1]
+        """The electrodes by which a sag is known: no rails, where there are pads enough; black raises all three."""
+        known = self.known()
+        no_rails = [electrode for electrode in known if self.touchable >> electrode & 1]
+        return no_rails if len(no_rails) >= SAGGING_PADS else known
 
     def _followed(self, snapshot: Snapshot) -> float:
         """By which factor the baselines stand for less than rest together, after a sag of the supply; at most 1."""
@@ -341,6 +344,8 @@ class Levels:
         at once shows a sag more clearly. But who looks once a second may have missed how it began.
         """
         known = self._that_sag()
+        if any(not self.touchable >> each & 1 for each in known) and not self._moves_as_one(measured_pf, touched):
+            return 1.0
         before = [electrode for electrode in known if 0.0 < self.now_pf[electrode] < math.inf]
         step = _alike([measured_pf[electrode] / self.now_pf[electrode] for electrode in before])
         if step is not None and max(SAG, STEP_NOISE * self.noise_counts / IDLE_COUNTS) < 1.0 - step < MOST_SAG:
@@ -349,6 +354,12 @@ class Levels:
         heard = at_rest if len(at_rest) >= SAGGING_PADS else known
         common = _alike([measured_pf[electrode] / self.idle_pf[electrode] for electrode in heard])
         return common if common is not None and SAG < abs(common - 1.0) < MOST_SAG else 1.0
+
+    def _moves_as_one(self, measured_pf: Mapping[int, float], touched: int) -> bool:
+        """Whether all pads that nobody touches are above rest, or all below."""
+        untouched = [electrode for electrode in self.known() if not touched >> electrode & 1]
+        changes = [measured_pf[electrode] / self.idle_pf[electrode] - 1.0 for electrode in untouched]
+        return bool(changes) and (max(changes) < -SAG or min(changes) > SAG)
 
     def _believe_baseline(self, electrode: int, rest_pf: float, now: float) -> None:
         """The chip's baseline follows at once when a hand goes; here that may have been missed.

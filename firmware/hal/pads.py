@@ -280,9 +280,8 @@ class Pads:
         """A colour pad that is held for a minute is stuck and speaks for nobody, nor does one that shows no finger."""
         if not held and not self._badge_since_s:
             return
-        held = frozenset(figure for figure in held if self._rise_pf(figure) >= FINGER_PF)
         self._badge_since_s = {figure: self._badge_since_s.get(figure, now) for figure in held}
-        self.badges.follow(held, now)
+        self.badges.follow([figure for figure in held if self._rise_pf(figure) >= FINGER_PF], now)
         for figure, since_s in self._badge_since_s.items():
             if now - since_s >= STUCK_S:
                 self.rebase(figure, now)

@@ -139,7 +139,7 @@ class Raised:
             self._begin_steady(rise_pf, now)
         else:
             self.mean_of += 1
-            self.mean_pf += (self.recent_pf[-1] - self.mean_pf) / self.mean_of
+            self.mean_pf += (rise_pf - self.mean_pf) / self.mean_of
         if self.rise_pf is None or abs(rise_pf - self.still_pf) > STILL_PF + STILL * rise_pf:
             self.still_pf, self.still_since_s = rise_pf, now
         self.rise_pf = rise_pf

@@ -386,4 +386,6 @@ class TendedChip:
             self._fail(error, now)
             return False
         self.levels.rest(electrode, now)
+        self.mask &= ~(1 << electrode)
+        self._blind_until_s = now + BLIND_S
         return True

@@ -69,8 +69,8 @@ class Mpr121Board:
         """Where the pads are, by the calibration's map."""
         self.pads = Pads(self.wiring, self._bus, self._reopen_bus, calibration)
         self._noting = _Noting(figure_reader(self.wiring, calibration))
-        feet_known = self.wiring.figure_method in {FigureMethod.CAPACITOR, FigureMethod.COLOUR_PADS}
-        least_pf = least_grip_pf(feet_pf(self.wiring, calibration)) if feet_known else RAISED_PF
+        made_here = self.wiring.figure_method in {FigureMethod.CAPACITOR, FigureMethod.COLOUR_PADS}
+        least_pf = least_grip_pf(feet_pf(self.wiring, calibration)) if made_here else RAISED_PF
         standing = STANDING_ON_RINGS if self.wiring.rail_chip else STANDING
         self._contacts = Contacts(self._noting, standing, least_pf)
 
@@ -93,7 +93,7 @@ class Mpr121Board:
         for pad in contacts.at_rest(now):
             self.pads.rebase(pad, now)
         for pad in self.pads.take_rebased():
-            contacts.forget(pad)
+            contacts.forget(pad, now)
         return grip
 
     def faults(self) -> list[Fault]:

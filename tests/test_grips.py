@@ -69,6 +69,12 @@ def test_hands_that_lie_about_make_no_contact(name: str) -> None:
     assert tally.played_s >= seconds
 
 
+@pytest.mark.slow
+def test_fingers_that_leave_and_take_half_of_the_other_pads_down_are_no_sag_of_the_supply() -> None:
+    """Wet hands on batteries, and a black figure that stands: its field's rest was lowered with the others'."""
+    assert GripTable(FigureMethod.CAPACITOR, condition("wet"), 9_000_030).haunt(345.0).ghosts == 0
+
+
 def test_a_table_is_its_seed_s_alone() -> None:
     one, same = (played(FigureMethod.CAPACITOR, "noisy", 8) for _ in range(2))
     assert (one.outcomes, one.waits_s) == (same.outcomes, same.waits_s)

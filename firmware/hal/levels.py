@@ -352,7 +352,10 @@ class Levels:
             return step
         at_rest = [electrode for electrode in known if not touched >> electrode & 1]
         heard = at_rest if len(at_rest) >= SAGGING_PADS else known
-        common = _alike([measured_pf[electrode] / self.idle_pf[electrode] for electrode in heard])
+        ratios = [measured_pf[electrode] / self.idle_pf[electrode] for electrode in heard]
+        if 2 * sum(abs(ratio - 1.0) <= SAG for ratio in ratios) >= len(ratios):
+            return 1.0  # half of them are at rest: fingers that leave take the others down with them, all alike
+        common = _alike(ratios)
         return common if common is not None and SAG < abs(common - 1.0) < MOST_SAG else 1.0
 
     def _moves_as_one(self, measured_pf: Mapping[int, float], touched: int) -> bool:

@@ -122,13 +122,18 @@ def test_noise_does_not_make_a_standing_figure_of_a_held_one_nor_the_reverse(aro
     assert bool(grips) is held
 
 
-@pytest.mark.parametrize("lifted", [False, True])
-def test_where_a_figure_was_left_what_shows_as_little_as_one_that_stands_is_a_hand(*, lifted: bool) -> None:
-    table = Table()
+def leave_white(table: Table) -> None:
+    """A white figure is set down on an empty field, and stands there."""
     for rise_pf in (3.0, 3.0, 1.1, 1.1):
         table.hold(0.1, beach=rise_pf)
     assert table.contacts.at_rest(table.now) == ["beach"]
     table.contacts.forget("beach", table.now)
+
+
+@pytest.mark.parametrize("lifted", [False, True])
+def test_where_a_figure_was_left_what_shows_as_little_as_one_that_stands_is_a_hand(*, lifted: bool) -> None:
+    table = Table()
+    leave_white(table)
     table.hold(1.0)
     table.idle_pf += 0.1 if lifted else 1.1
     table.hold(1.2, beach=1.5)
@@ -139,9 +144,7 @@ def test_where_a_figure_was_left_what_shows_as_little_as_one_that_stands_is_a_ha
 def test_a_figure_that_stands_is_known_to_do_so_after_every_grip() -> None:
     """The level at rest before it came is that of the field without it, however often it was held since."""
     table = Table()
-    for rise_pf in (3.0, 3.0, 1.1, 1.1):
-        table.hold(0.1, beach=rise_pf)
-    table.contacts.forget("beach", table.now)
+    leave_white(table)
     table.idle_pf += 1.1
     for _ in range(3):
         table.hold(1.0)
@@ -157,9 +160,7 @@ def test_a_figure_that_stands_is_known_to_do_so_after_every_grip() -> None:
 def test_what_a_field_was_without_its_figure_is_not_remembered_for_ever() -> None:
     """In ten minutes an empty field may have drifted by as much as a figure shows."""
     table = Table()
-    for rise_pf in (3.0, 3.0, 1.1, 1.1):
-        table.hold(0.1, beach=rise_pf)
-    table.contacts.forget("beach", table.now)
+    leave_white(table)
     table.now += 600.0
     table.idle_pf += 1.1
     table.hold(1.2, beach=1.5)

@@ -44,10 +44,16 @@ class Board:
         soldered: Wiring | None = None,
         wiring: Wiring = WIRING,
         noise_counts: float = 0.0,
+        physics: TablePhysics | None = None,
     ) -> None:
         self.now = 0.0
         self.mock: MockHardware = mock_hardware(
-            wiring, lambda: self.now, noise_counts=noise_counts, calibration=calibration, soldered=soldered
+            wiring,
+            lambda: self.now,
+            noise_counts=noise_counts,
+            physics=physics,
+            calibration=calibration,
+            soldered=soldered,
         )
         self.hands = self.mock.hands
         self.board = self.mock.hardware.touch
@@ -584,35 +590,22 @@ def test_a_figure_that_is_lifted_off_in_a_sag_leaves_the_empty_field_s_rest(
 
 def test_a_hand_that_comes_just_when_a_field_has_its_new_rest_is_felt_on_the_longest_wires() -> None:
     """What is written to a baseline's register loses up to three counts of the four that make a touch there."""
-    now = 0.0
-    long_wires = TablePhysics(lowest_pad_pf=200.0, highest_pad_pf=215.0, hand_pf=30.0)
-    mock = mock_hardware(WIRING, lambda: now, physics=long_wires)
-    board = mock.hardware.touch
+    board = Board(physics=TablePhysics(lowest_pad_pf=200.0, highest_pad_pf=215.0, hand_pf=30.0))
     unfelt = []
-
-    def run(seconds: float) -> list[Grip]:
-        nonlocal now
-        grips = []
-        for _ in range(round(seconds / POLL_S)):
-            now += POLL_S
-            if (grip := board.poll(now)) is not None:
-                grips.append(grip)
-        return grips
-
-    run(1.0)
+    board.run(1.0)
     for field in FIELDS:
         for moment_s in (0.36, 0.4, 0.44, 0.48):
-            mock.hands.place(Figure.WHITE, field)
-            run(moment_s)
-            mock.hands.grip(Figure.WHITE)
-            mock.hands.touch(Touch.ROCK)
-            if [grip.field for grip in run(1.0)] != [field]:
+            board.hands.place(Figure.WHITE, field)
+            board.run(moment_s)
+            board.hands.grip(Figure.WHITE)
+            board.hands.touch(Touch.ROCK)
+            if [grip.field for grip in board.run(1.0)] != [field]:
                 unfelt.append((field, moment_s))
-            mock.hands.lift(Touch.ROCK)
-            mock.hands.let_go(Figure.WHITE)
-            run(1.0)
-            mock.hands.place(Figure.WHITE, None)
-            run(1.0)
+            board.hands.lift(Touch.ROCK)
+            board.hands.let_go(Figure.WHITE)
+            board.run(1.0)
+            board.hands.place(Figure.WHITE, None)
+            board.run(1.0)
     assert unfelt == []
 
 

@@ -53,8 +53,7 @@ class Baselines:
 
         Else pads that nobody touches would seem touched, and those that are held would not.
         """
-        rest = self._levels.rest_counts()
-        if now - self._put_s < MEND_PAUSE_S or not rest:
+        if now - self._put_s < MEND_PAUSE_S or not (rest := self._levels.rest_counts()):
             return {}
         if self._missed_for_long(mask | snapshot.touched, now):
             rest = {electrode: rest[electrode] + STEP_COUNTS - 1 for electrode in self._missed}

@@ -34,7 +34,7 @@ BADGE_GLANCE_S = 0.035
 """A chip with colour pads: at every second poll, or a tap of a tenth of a second might fall between two looks."""
 
 CHORE_S = 0.095
-"""Chores are spread over slots of a tenth of a second, a little early for jitter: one chip's health or drift each."""
+"""Chores are spread over slots of a tenth of a second, a little early for jitter."""
 
 SLOTS = 10
 DRIFT_SLOT = 5

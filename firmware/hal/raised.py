@@ -134,8 +134,8 @@ class Raised:
             threshold_pf = max(FIELD_RISE_PF, LOWEST_COUNTS * count_pf)
             noise_pf = FALLEN_NOISE * noise_counts * count_pf
             self.quick = measured_pf - self.floor_pf > QUICK * threshold_pf + noise_pf
-        steady_pf = max(STEADY_PF, STEADY_NOISE * noise_counts * count_pf) + STEADY * rise_pf
-        if self.rise_pf is None or abs(rise_pf - self.steady_pf) > steady_pf:
+        wanders_pf = max(STEADY_PF, STEADY_NOISE * noise_counts * count_pf) + STEADY * rise_pf
+        if self.rise_pf is None or abs(rise_pf - self.steady_pf) > wanders_pf:
             self._begin_steady(rise_pf, now)
         else:
             self.mean_of += 1
@@ -213,12 +213,14 @@ class Raised:
 
     def is_flat(self, now: float) -> bool:
         """Whether nothing has been there for a while."""
-        return self.rise_pf is not None and self.mean_pf < RAISED_PF and now - self.steady_since_s >= FLAT_S
+        return self._has_shown_less(RAISED_PF, FLAT_S, now)
 
     def may_stand(self, now: float, for_s: float) -> bool:
         """Whether it has shown no more than a standing figure can for so long."""
-        low = self.rise_pf is not None and self.mean_pf < self.standing.most_pf
-        return low and now - self.steady_since_s >= for_s
+        return self._has_shown_less(self.standing.most_pf, for_s, now)
+
+    def _has_shown_less(self, picofarad: float, for_s: float, now: float) -> bool:
+        return self.rise_pf is not None and self.mean_pf < picofarad and now - self.steady_since_s >= for_s
 
     def hardly_held(self, now: float) -> bool:
         """Whether a field beside it that is gripped has the hand: it may show a standing figure, or nothing."""

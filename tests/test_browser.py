@@ -65,7 +65,7 @@ class Page:
         self.url = url
         chrome.get_log("browser")  # type: ignore[no-untyped-call]
         chrome.get(f"{url}?lang={language}")
-        self.wait(lambda: not self.all("body.lost") and self.find("#hint").text, "the hint")
+        self.wait(lambda: not self.all("body.lost") and self.find("#sound").is_displayed(), "what the volcano tells")
 
     def find(self, selector: str) -> WebElement:
         return self.chrome.find_element(By.CSS_SELECTOR, selector)

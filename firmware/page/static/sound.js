@@ -17,7 +17,7 @@ const REFUSED_MS = 600; // after this a context that does not run will not run b
 const GESTURES = ["pointerdown", "pointerup", "keydown", "click"];
 
 const toggle = document.getElementById("sound");
-let table = { on: false, sound: "none", volume: STEPS };
+let table = { on: false, sound: "unknown", volume: STEPS }; // until the volcano has told
 let muted = localStorage.getItem("muted") === "yes";
 let refused = false; // the browser wants a gesture first
 let context = null;
@@ -193,8 +193,9 @@ function notice() {
   show();
 }
 
-/** The toggle in the page's language. */
+/** The toggle in the page's language; before the volcano has told there is none. */
 export function show() {
+  if (table.sound === "unknown") return;
   const state = { browser: muted ? "off" : "on", here: table.service ? "board" : "here" }[table.sound] ?? "none";
   toggle.dataset.state = refused && !muted ? "refused" : state;
   toggle.querySelector("span").textContent = word(`sound_${toggle.dataset.state}`);

@@ -210,6 +210,21 @@ def test_what_a_figure_that_stands_never_shows_is_the_hand_beside_what_it_may_sh
     assert [grip.field for grip in table.hold(0.2, Touch.FIRE, beach=1.9, mountain=1.0)] == ["beach"]
 
 
+def test_what_shows_less_than_the_lightest_grip_blocks_nobody_although_a_figure_is_known_to_stand_there() -> None:
+    """A white figure, and a field with another whose wire runs beside that of the Touch field."""
+    table = Table()
+    table.contacts = Contacts(table.reader, least_pf=1.4)
+    for field in ("beach", "mountain"):
+        table.hold(0.3, **{field: 3.0})
+        table.hold(0.3, **{field: 1.2})
+        table.contacts.forget(field, table.now)
+    table.hold(0.3)
+    table.idle_pf += 1.2
+    table.badge = Figure.WHITE
+    grips = table.hold(1.5, Touch.FIRE, beach=1.9, mountain=0.9)
+    assert [grip.field for grip in grips] == ["beach"]
+
+
 def test_a_field_that_only_its_noise_has_touched_blocks_nobody() -> None:
     """On a wire of 200 pF a count is 0.28 pF, and what wanders about 0.45 pF shows now more than a hand, now less."""
     table = Table()

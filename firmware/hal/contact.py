@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from firmware.hal.levels import NOISE_COUNTS
 from firmware.hal.ports import GripReading
-from firmware.hal.raised import FIGURE_PF, RAISED_PF, STANDING, Raised
+from firmware.hal.raised import FIGURE_PF, FLAT_S, RAISED_PF, STANDING, Raised
 from firmware.hal.settling import MEASUREMENTS, MOST_MEASUREMENTS, noise_seen, settled_level
 from firmware.terms import Grip, Touch
 
@@ -158,16 +158,22 @@ class Contacts:
         return Grip(name, touch, self._reader.likelihood(measured))
 
     def _gripped(self, now: float) -> list[str]:
-        """The fields that hands hold; where there are several, those that may just be standing figures do not count."""
+        """The fields that hands hold; where there are several, those that may be none do not count.
+
+        Less than any grip is a wire beside that of the Touch field, or nothing; more may be a standing figure.
+        """
         gripped = [
             name
             for name, raised in self._raised.items()
             if raised.gripped and (self._is_announced(raised) or not raised.surely_stands(now))
         ]
-        for doubted in (Raised.hardly_held, Raised.surely_stands):
+        for doubted in (self._shows_no_grip, Raised.hardly_held, Raised.surely_stands):
             if len(gripped) > 1:
                 gripped = [name for name in gripped if not doubted(self._raised[name], now)] or gripped
         return gripped
+
+    def _shows_no_grip(self, raised: Raised, now: float) -> bool:
+        return raised.shows_less(self._least_pf, FLAT_S, now)
 
     def _is_announced(self, raised: Raised) -> bool:
         return raised.since_s >= self._announced[1]

@@ -39,6 +39,7 @@ class Table:
         self.contacts = Contacts(self.reader)
         self.finger: Finger | None = None
         self.badge: Figure | None = None
+        self.passed_pf: dict[str, float] = {}
         self.idle_pf = 80.0
         self.noise_counts = NOISE_COUNTS
         self.now = 0.0
@@ -56,6 +57,7 @@ class Table:
                 idle_pf=dict.fromkeys(rise_pf, self.idle_pf),
                 finger=self.finger,
                 noise_counts=self.noise_counts,
+                passed_pf=self.passed_pf,
             )
             grip = self.contacts.update(reading, self.now)
             if grip is not None:
@@ -210,19 +212,29 @@ def test_what_a_figure_that_stands_never_shows_is_the_hand_beside_what_it_may_sh
     assert [grip.field for grip in table.hold(0.2, Touch.FIRE, beach=1.9, mountain=1.0)] == ["beach"]
 
 
-def test_what_shows_less_than_the_lightest_grip_blocks_nobody_although_a_figure_is_known_to_stand_there() -> None:
-    """A white figure, and a field with another whose wire runs beside that of the Touch field."""
+@pytest.mark.parametrize("standing", [False, True])
+def test_what_a_finger_on_the_wire_beside_its_own_passes_on_blocks_nobody(*, standing: bool) -> None:
+    """Not even where a figure is known to stand, so that what shows little may be a hand."""
     table = Table()
-    table.contacts = Contacts(table.reader, least_pf=1.4)
-    for field in ("beach", "mountain"):
-        table.hold(0.3, **{field: 3.0})
-        table.hold(0.3, **{field: 1.2})
-        table.contacts.forget(field, table.now)
-    table.hold(0.3)
-    table.idle_pf += 1.2
-    table.badge = Figure.WHITE
-    grips = table.hold(1.5, Touch.FIRE, beach=1.9, mountain=0.9)
+    if standing:
+        for field in ("beach", "mountain"):
+            table.hold(0.3, **{field: 3.0})
+            table.hold(0.3, **{field: 1.2})
+            table.contacts.forget(field, table.now)
+        table.hold(0.3)
+        table.idle_pf += 1.2
+    table.passed_pf = {"mountain": 1.3}
+    grips = table.hold(0.3, Touch.FIRE, beach=1.9, mountain=0.9)
     assert [grip.field for grip in grips] == ["beach"]
+
+
+@pytest.mark.parametrize(("rise_pf", "grips"), [(0.9, 0), (2.1, 1)])
+def test_beside_the_touch_field_s_wire_a_grip_is_what_shows_more_than_its_finger_passes_on(
+    rise_pf: float, grips: int
+) -> None:
+    table = Table()
+    table.passed_pf = {"mountain": 1.3}
+    assert len(table.hold(1.0, Touch.FIRE, mountain=rise_pf)) == grips
 
 
 def test_a_field_that_only_its_noise_has_touched_blocks_nobody() -> None:

@@ -315,9 +315,15 @@ def test_capacitors_miss_their_marking_by_no_more_than_their_tolerance() -> None
 class Board:
     """An emulated volcano, polled 50 times a virtual second."""
 
-    def __init__(self, seed: int = 0, noise_counts: float = 0.0, physics: TablePhysics | None = None) -> None:
+    def __init__(
+        self,
+        seed: int = 0,
+        noise_counts: float = 0.0,
+        physics: TablePhysics | None = None,
+        wiring: Wiring = WIRING,
+    ) -> None:
         self.now = 0.0
-        mock = mock_hardware(WIRING, lambda: self.now, seed=seed, noise_counts=noise_counts, physics=physics)
+        mock = mock_hardware(wiring, lambda: self.now, seed=seed, noise_counts=noise_counts, physics=physics)
         self.hands = mock.hands
         self.board = mock.hardware.touch
         self.run(0.5)
@@ -416,6 +422,24 @@ def test_two_touch_fields_are_no_grip() -> None:
     board.hands.touch(Touch.TWO)
     board.hands.grip(Figure.RED)
     assert board.run(3.0) == []
+
+
+@pytest.mark.parametrize("crosstalk", [0.0, 0.006])
+def test_a_field_whose_wire_runs_beside_that_of_the_touch_field_is_nobody_s_grip(crosstalk: float) -> None:
+    wiring = replace(WIRING, figure_method=FigureMethod.NOTHING)  # the lightest foot is not known there
+    board = Board(physics=TablePhysics(crosstalk=crosstalk, earth_pf=2000.0, body_pf=300.0), wiring=wiring)
+    for figure, field in ((Figure.RED, "beach-s"), (Figure.WHITE, "mountain-ne")):
+        board.hands.place(figure, field)
+        assert board.run(1.0) == []
+        for touch, together in itertools.product(TOUCHES, (True, False)):
+            board.hands.touch(touch)
+            assert together or board.run(1.0) == []
+            board.hands.grip(figure)
+            (grip,) = board.run(0.5)
+            assert (grip.field, grip.touch) == (field, touch)
+            board.hands.let_go(figure)
+            board.hands.lift(touch)
+            assert board.run(0.6) == []
 
 
 def test_one_of_several_figures_on_a_field_is_recognised() -> None:

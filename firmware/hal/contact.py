@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from firmware.hal.levels import NOISE_COUNTS
 from firmware.hal.ports import GripReading
-from firmware.hal.raised import FIGURE_PF, FLAT_S, RAISED_PF, STANDING, Raised
+from firmware.hal.raised import FIGURE_PF, RAISED_PF, STANDING, Raised
 from firmware.hal.settling import MEASUREMENTS, MOST_MEASUREMENTS, noise_seen, settled_level
 from firmware.terms import Grip, Touch
 
@@ -76,6 +76,8 @@ class PadReading:
     """What the one Touch field that is touched shows, while a contact is being made."""
     noise_counts: float = NOISE_COUNTS
     """Standard deviation of a reading of the noisiest chip."""
+    passed_pf: Mapping[str, float] = field(default_factory=dict)
+    """By field: how much of its rise may come from fingers on the wires beside its own."""
 
 
 NOTHING = PadReading()
@@ -158,22 +160,16 @@ class Contacts:
         return Grip(name, touch, self._reader.likelihood(measured))
 
     def _gripped(self, now: float) -> list[str]:
-        """The fields that hands hold; where there are several, those that may be none do not count.
-
-        Less than any grip is a wire beside that of the Touch field, or nothing; more may be a standing figure.
-        """
+        """The fields that hands hold; where there are several, those that may just be standing figures do not count."""
         gripped = [
             name
             for name, raised in self._raised.items()
             if raised.gripped and (self._is_announced(raised) or not raised.surely_stands(now))
         ]
-        for doubted in (self._shows_no_grip, Raised.hardly_held, Raised.surely_stands):
+        for doubted in (Raised.hardly_held, Raised.surely_stands):
             if len(gripped) > 1:
                 gripped = [name for name in gripped if not doubted(self._raised[name], now)] or gripped
         return gripped
-
-    def _shows_no_grip(self, raised: Raised, now: float) -> bool:
-        return raised.shows_less(self._least_pf, FLAT_S, now)
 
     def _is_announced(self, raised: Raised) -> bool:
         return raised.since_s >= self._announced[1]
@@ -205,6 +201,7 @@ class Contacts:
                 idle_pf = _known_idle_pf(reading, name)
                 if raised.rise_pf is None:
                     raised.on_figure = self._has_figure(name, idle_pf, now)
+                raised.passed_pf = reading.passed_pf.get(name, 0.0)
                 raised.measure(reading.rise_pf[name], idle_pf, reading.noise_counts, now)
 
     def forget(self, field: str, now: float) -> None:

@@ -50,6 +50,11 @@ AFTER_RELEASE_S = 0.2
 NEW_S = 0.3
 """A field that was just touched is measured at every poll for so long: the figure may be let go again at once."""
 
+CROSSTALK = 0.007
+"""So much of a finger's rise may show on the electrode beside its own: more than the 0.5 % that are reckoned with, less
+than a hand on the lightest figure adds there (0.9 % of that finger on the strongest return; docs/sensing.md).
+"""
+
 SWARM = 5
 """More pads than this touched anew in one poll are no fingers: the supply sags, or somebody leans on the board."""
 
@@ -76,6 +81,7 @@ class _Station:
         self.fields = tuple(wiring.fields.items())
         self.rails = tuple(wiring.rails.items())
         self.badges = tuple(wiring.badges.items())
+        self.finger_pads = {*wiring.touches.values(), *wiring.badges.values()}
         self.field_bits = sum(1 << electrode for electrode in wiring.fields.values())
         self.every_s = BADGE_GLANCE_S if self.badges else GLANCE_S
         self.mask = 0
@@ -123,6 +129,19 @@ class _Station:
     def idles_pf(self, held: int) -> dict[str, float]:
         """What each held field shows at rest."""
         return {field: self.chip.levels.idle_pf[electrode] for field, electrode in self.fields if held >> electrode & 1}
+
+    def passed_pf(self, held: int) -> dict[str, float]:
+        """How much of each held field's rise may come from fingers on the wires beside its own."""
+        passed_pf = {}
+        for field, electrode in self.fields:
+            fingers = [
+                beside
+                for beside in (electrode - 1, electrode + 1)
+                if beside in self.finger_pads and held >> electrode & 1 and self.mask >> beside & 1
+            ]
+            if fingers:
+                passed_pf[field] = CROSSTALK * sum(map(self.chip.levels.rise_pf, fingers))
+        return passed_pf
 
 
 class Pads:
@@ -226,6 +245,7 @@ class Pads:
         closely = closely and bool(touches)
         rise_pf: dict[str, float] = {}
         idle_pf: dict[str, float] = {}
+        passed_pf: dict[str, float] = {}
         for station, (bits, _) in zip(self._stations, taken, strict=True):
             held = station.mask & station.field_bits
             if bits:
@@ -237,11 +257,14 @@ class Pads:
                     station.measure_s = now + GLANCE_S
                 rise_pf.update(station.rises_pf(held))
                 idle_pf.update(station.idles_pf(held))
+                passed_pf.update(station.passed_pf(held))
         self._follow_badges(badges, now)
         rails_pf = self._rails.rises_pf() if closely else {}
         finger = self._measure_finger(touches, now) if closely and fields else None
         noise_counts = max(station.chip.levels.noise_counts for station in self._stations)
-        return PadReading(touches, fields, rise_pf, rails_pf, self.badges.badge(now), idle_pf, finger, noise_counts)
+        return PadReading(
+            touches, fields, rise_pf, rails_pf, self.badges.badge(now), idle_pf, finger, noise_counts, passed_pf
+        )
 
     def _measure_finger(self, touches: frozenset[Touch], now: float) -> Finger | None:
         """The Touch field's level: it tells the way from the body back to ground."""

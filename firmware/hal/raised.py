@@ -45,7 +45,7 @@ STANDING_S = 10.0
 """So long a rise that a standing figure can cause, without a Touch field, is one: it came without a hand being seen."""
 
 FLAT_S = 0.5
-"""So long a field that its chip calls touched may show nothing at all, or less than any grip."""
+"""So long a field that its chip calls touched may show nothing at all."""
 
 SURELY_S = 0.6
 """So long a rise of no more than the heaviest figure that stands is one, even if a Touch field is touched then."""
@@ -118,6 +118,8 @@ class Raised:
     """What figures show here that were let go and have not been taken for the field's rest yet."""
     idle_pf: float = 0.0
     """The field's rest."""
+    passed_pf: float = 0.0
+    """How much of its rise may come from fingers on the wires beside its own."""
     on_figure: bool = False
     """A figure is known to stand here: what shows more is a hand."""
 
@@ -183,7 +185,11 @@ class Raised:
             return False
         last_pf, standing = self.recent_pf[-1], self.standing
         most_pf = standing.together_pf if self.stands else min(standing.together_pf, standing.let_go * self.peak_pf)
-        return RAISED_PF <= last_pf < most_pf
+        return self._raised_pf <= last_pf < most_pf
+
+    @property
+    def _raised_pf(self) -> float:
+        return max(RAISED_PF, self.passed_pf)
 
     def took_s(self, now: float) -> float:
         """How long a hand that still closes has been closing."""
@@ -192,7 +198,7 @@ class Raised:
     @property
     def gripped(self) -> bool:
         """Held by a hand, as far as is known; what has not been measured might be."""
-        return not self.stands and not self.fallen and (self.rise_pf is None or self.rise_pf >= RAISED_PF)
+        return not self.stands and not self.fallen and (self.rise_pf is None or self.rise_pf >= self._raised_pf)
 
     def surely_stands(self, now: float) -> bool:
         """Whether it has shown so little for so long that no hand holds it."""
@@ -209,19 +215,22 @@ class Raised:
             return self.recent_pf[-1] <= self.stands_pf + STILL_PF
         comes = self.rise_pf is not None and self.recent_pf[-1] > self.rise_pf + self.step_pf
         stands = self.may_stand(now, STANDING_S) or (not announced and self.surely_stands(now))
-        return not comes and (stands or self.shows_less(RAISED_PF, FLAT_S, now))
+        return not comes and (self.is_flat(now) or stands)
+
+    def is_flat(self, now: float) -> bool:
+        """Whether nothing has been there for a while."""
+        return self._has_shown_less(RAISED_PF, FLAT_S, now)
 
     def may_stand(self, now: float, for_s: float) -> bool:
         """Whether it has shown no more than a standing figure can for so long."""
-        return self.shows_less(self.standing.most_pf, for_s, now)
+        return self._has_shown_less(self.standing.most_pf, for_s, now)
 
-    def shows_less(self, picofarad: float, for_s: float, now: float) -> bool:
-        """Whether it has shown less than this for so long."""
+    def _has_shown_less(self, picofarad: float, for_s: float, now: float) -> bool:
         return self.rise_pf is not None and self.mean_pf < picofarad and now - self.steady_since_s >= for_s
 
     def hardly_held(self, now: float) -> bool:
-        """Whether a field beside it that is gripped has the hand: it may show a standing figure."""
-        return self.surely_stands(now) or self.may_stand(now, GLANCE_S)
+        """Whether a field beside it that is gripped has the hand: it may show a standing figure, or nothing."""
+        return self.is_flat(now) or self.surely_stands(now) or self.may_stand(now, GLANCE_S)
 
 
 def pf_per_count(idle_pf: float, rise_pf: float) -> float:

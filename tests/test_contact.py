@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from firmware.hal.contact import STUCK_S, Contacts, Finger, PadReading
 from firmware.hal.figures import NoFigures
 from firmware.hal.levels import NOISE_COUNTS
-from firmware.hal.raised import STANDING_S
+from firmware.hal.raised import STANDING_ON_RINGS, STANDING_S
 from firmware.terms import UNKNOWN, Figure, Grip, Likelihood, Touch
 
 if TYPE_CHECKING:
@@ -235,6 +235,34 @@ def test_beside_the_touch_field_s_wire_a_grip_is_what_shows_more_than_its_finger
     table = Table()
     table.passed_pf = {"mountain": 1.3}
     assert len(table.hold(1.0, Touch.FIRE, mountain=rise_pf)) == grips
+
+
+@pytest.mark.parametrize(
+    ("before_pf", "then_pf", "grips"),
+    [
+        (11.4, 11.4, 0),
+        (7.9, 8.1, 0),
+        (10.7, 11.4, 1),  # on a weak return the finger brings ground nearer
+        (13.4, 13.4, 1),
+        (0.9, 0.9, 0),
+        (0.9, 1.9, 1),  # of a figure that stood there
+        (5.9, 5.9, 1),
+        (None, 11.4, 1),
+    ],
+)
+def test_on_rings_what_a_finger_on_the_touch_field_changes_nothing_of_is_a_figure_that_stands(
+    before_pf: float | None, then_pf: float, grips: int
+) -> None:
+    """Black shows 11.5 pF where it stands, and on batteries hardly more in a hand until that touches a Touch field."""
+    table = Table()
+    table.contacts = Contacts(table.reader, STANDING_ON_RINGS)
+    for _ in range(2):
+        if before_pf is not None:
+            table.hold(0.8, beach=before_pf)
+        else:
+            table.hold(0.8, Touch.ROCK)
+        assert len(table.hold(2.0, Touch.ROCK, beach=then_pf)) == grips
+        table.hold(1.0)
 
 
 def test_a_field_that_only_its_noise_has_touched_blocks_nobody() -> None:

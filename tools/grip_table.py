@@ -297,9 +297,13 @@ class GripTable:
         self.ghostly(USUAL.let_go_s + self._some_s(0.5))
 
     def _move(self) -> None:
-        """A figure goes to another field, or beside the board, and the hand is gone before anybody touches anything."""
+        """A figure goes to another field, or beside the board, and the hand is gone before anybody touches anything.
+
+        A field with rails is made for one figure.
+        """
         figure = self.random.choice(FIGURES)
-        self.hands.place(figure, self.random.choice((None, *self.fields)))
+        taken = {self.hands.where(each) for each in FIGURES} if self.method is FigureMethod.RAILS else ()
+        self.hands.place(figure, self.random.choice((None, *(spot for spot in self.fields if spot not in taken))))
         self.ghostly(USUAL.set_down_s + self._some_s())
 
     def _let_go_then_tap(self) -> None:

@@ -145,6 +145,8 @@ class Contacts:
         settled = settled_level(self._samples, idle_pf, noise_counts, self._raised[name])
         if settled is None or settled.rise_pf < self._least_pf:
             return None
+        if self._raised[name].stood_before(settled.rise_pf, settled.error_pf):
+            return None
         self.answered = True
         self._pair = None
         measured = GripReading(
@@ -175,6 +177,9 @@ class Contacts:
         return raised.since_s >= self._announced[1]
 
     def _follow_touches(self, touches: frozenset[Touch], now: float) -> None:
+        if bool(touches) != bool(self._touched_since_s):
+            for raised in self._raised.values():
+                raised.before_pf = raised.mean_pf if touches and raised.rise_pf is not None else None
         if touches:
             self._released_s = None
         elif self.answered:

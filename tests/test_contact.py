@@ -265,6 +265,15 @@ def test_on_rings_what_a_finger_on_the_touch_field_changes_nothing_of_is_a_figur
         table.hold(1.0)
 
 
+def test_a_hand_that_comes_back_to_a_figure_on_rings_with_the_touch_field_touched_is_one() -> None:
+    table = Table()
+    table.contacts = Contacts(table.reader, STANDING_ON_RINGS)
+    table.hold(0.5, beach=13.4)
+    table.hold(0.5, beach=11.4)
+    assert table.hold(0.5, Touch.ROCK, beach=11.4) == []
+    assert len(table.hold(0.5, Touch.ROCK, beach=12.4)) == 1
+
+
 def test_a_field_that_only_its_noise_has_touched_blocks_nobody() -> None:
     """On a wire of 200 pF a count is 0.28 pF, and what wanders about 0.45 pF shows now more than a hand, now less."""
     table = Table()
@@ -385,6 +394,25 @@ def test_less_than_the_lightest_figure_s_grip_is_a_figure_that_stands_unseen() -
     table.contacts = Contacts(table.reader, least_pf=1.6)
     assert table.hold(2.0, Touch.ROCK, beach=1.2) == []
     assert len(table.hold(0.6, Touch.ROCK, beach=2.0)) == 1
+
+
+@pytest.mark.parametrize(
+    ("badge", "known", "grips"), [(Figure.WHITE, True, 1), (None, True, 0), (Figure.WHITE, False, 0)]
+)
+def test_who_has_touched_a_colour_pad_may_show_less_where_a_figure_was_seen_to_be_set_down(
+    badge: Figure | None, known: bool, grips: int
+) -> None:
+    """In noise the field's rest may be known too high."""
+    table = Table()
+    table.contacts = Contacts(table.reader, least_pf=1.4)
+    table.hold(0.3, beach=3.0)
+    table.hold(0.3, beach=1.7)
+    table.contacts.forget("beach", table.now)
+    table.hold(0.3)
+    if known:
+        table.idle_pf += 1.7
+    table.badge = badge
+    assert len(table.hold(1.0, Touch.ROCK, beach=1.2)) == grips
 
 
 def test_holding_on_for_two_minutes_makes_one_grip() -> None:

@@ -44,6 +44,11 @@ BLINK_S = 0.2
 longer, it still stands there: a sag of the supply has moved the baseline. No hand lets go and comes back so soon.
 """
 
+ANNOUNCED_PF = 0.9
+"""From here somebody who has touched the own pad holds a figure that was seen to be set down: in noise its field's rest
+may be known three counts too high.
+"""
+
 KNOWN_S = 300.0
 """So long an empty field's level is remembered: in that time it drifts by less than a figure shows."""
 
@@ -143,7 +148,7 @@ class Contacts:
             self._fingers_pf = [*self._fingers_pf[1 - MEASUREMENTS :], reading.finger.rise_pf]
         noise_counts = max(noise_seen(self._samples, idle_pf), reading.noise_counts)
         settled = settled_level(self._samples, idle_pf, noise_counts, self._raised[name])
-        if settled is None or settled.rise_pf < self._least_pf:
+        if settled is None or settled.rise_pf < self._least_grip_pf(self._raised[name]):
             return None
         if self._raised[name].stood_before(settled.rise_pf, settled.error_pf):
             return None
@@ -172,6 +177,12 @@ class Contacts:
             if len(gripped) > 1:
                 gripped = [name for name in gripped if not doubted(self._raised[name], now)] or gripped
         return gripped
+
+    def _least_grip_pf(self, raised: Raised) -> float:
+        """Less is no grip; where one was announced and a figure is known to stand, hardly anything else shows even that."""
+        if raised.on_figure and self._is_announced(raised):
+            return min(self._least_pf, ANNOUNCED_PF)
+        return self._least_pf
 
     def _is_announced(self, raised: Raised) -> bool:
         return raised.since_s >= self._announced[1]

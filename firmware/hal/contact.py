@@ -179,7 +179,7 @@ class Contacts:
         return gripped
 
     def _least_grip_pf(self, raised: Raised) -> float:
-        """Less is no grip; where one was announced and a figure is known to stand, hardly anything else shows even that."""
+        """Where one was announced and a figure is known to stand, hardly anything else shows even half a grip."""
         if raised.on_figure and self._is_announced(raised):
             return min(self._least_pf, ANNOUNCED_PF)
         return self._least_pf

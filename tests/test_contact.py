@@ -244,8 +244,7 @@ def test_beside_the_touch_field_s_wire_a_grip_is_what_shows_more_than_its_finger
         (7.9, 8.1, 0),
         (10.7, 11.4, 1),  # on a weak return the finger brings ground nearer
         (13.4, 13.4, 1),
-        (0.9, 0.9, 0),
-        (0.9, 1.9, 1),  # of a figure that stood there
+        (0.9, 0.9, 1),  # of a figure that stood there
         (5.9, 5.9, 1),
         (None, 11.4, 1),
     ],
@@ -272,6 +271,16 @@ def test_a_hand_that_comes_back_to_a_figure_on_rings_with_the_touch_field_touche
     table.hold(0.5, beach=11.4)
     assert table.hold(0.5, Touch.ROCK, beach=11.4) == []
     assert len(table.hold(0.5, Touch.ROCK, beach=12.4)) == 1
+
+
+@pytest.mark.parametrize("touched_s", [0.0, 0.5])
+def test_a_figure_on_rings_stands_although_its_field_has_blinked(touched_s: float) -> None:
+    table = Table()
+    table.contacts = Contacts(table.reader, STANDING_ON_RINGS)
+    table.hold(2.0, beach=11.4)
+    assert table.hold(touched_s, Touch.ROCK, beach=11.4) == []
+    table.hold(0.06, *([Touch.ROCK] if touched_s else []))
+    assert table.hold(1.0, Touch.ROCK, beach=11.4) == []
 
 
 def test_a_field_that_only_its_noise_has_touched_blocks_nobody() -> None:

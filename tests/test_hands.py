@@ -442,6 +442,51 @@ def test_a_field_whose_wire_runs_beside_that_of_the_touch_field_is_nobody_s_grip
             assert board.run(0.6) == []
 
 
+def test_fingers_on_the_wires_on_both_sides_hide_no_hand_between_them() -> None:
+    """The one on the colour pad and that on the Touch field ground each other: both show far more than one alone."""
+    touch, coast, jungle = WIRING.chips
+    between, *others = touch.fields
+    mountains = {between: 6} | {field: electrode for electrode, field in enumerate(others, 8)}
+    touch = replace(touch, fields=mountains, badges={Figure.WHITE: 7})
+    coast = replace(coast, badges=dict(zip(FIGURES[1:], (9, 10, 11), strict=True)))
+    wiring = replace(WIRING, figure_method=FigureMethod.COLOUR_PADS, chips=(touch, coast, jungle))
+    board = Board(wiring=wiring)
+    board.hands.place(Figure.WHITE, between)
+    board.run(1.5)
+    board.hands.touch_badge(Figure.WHITE)
+    assert board.run(0.3) == []
+    board.hands.grip(Figure.WHITE)
+    assert board.run(0.3) == []
+    board.hands.touch(Touch.FIRE)
+    (grip,) = board.run(0.5)
+    assert grip.field == between
+
+
+@pytest.mark.parametrize("figure", FIGURES)
+def test_a_figure_on_rails_that_is_let_go_on_batteries_is_no_grip_until_it_is_held(figure: Figure) -> None:
+    touch, coast, jungle = WIRING.chips
+    coast = replace(coast, rails=dict(zip(Rail, (9, 10, 11), strict=True)))
+    wiring = replace(WIRING, figure_method=FigureMethod.RAILS, chips=(touch, coast, jungle))
+    board = Board(wiring=wiring, physics=TablePhysics(earth_pf=30.0))
+    for field in FIELDS[::3]:
+        board.hands.place(figure, field)
+        assert board.run(1.0) == []
+        board.hands.touch(Touch.ROCK)
+        assert board.run(1.0) == []
+        board.hands.lift(Touch.ROCK)
+        board.run(0.5)
+        board.hands.place(figure, None)
+        board.run(0.5)
+        board.hands.carry(figure, field, 0.1)
+        assert board.run(1.0) == []
+        board.hands.touch(Touch.ROCK)
+        (grip,) = board.run(0.5)
+        assert (grip.field, grip.touch) == (field, Touch.ROCK)
+        board.hands.lift(Touch.ROCK)
+        board.hands.let_go(figure)
+        board.run(0.6)
+
+
 def test_one_of_several_figures_on_a_field_is_recognised() -> None:
     board = Board()
     for figure in FIGURES:

@@ -188,9 +188,9 @@ class Contacts:
         return raised.since_s >= self._announced[1]
 
     def _follow_touches(self, touches: frozenset[Touch], now: float) -> None:
-        if bool(touches) != bool(self._touched_since_s):
-            for raised in self._raised.values():
-                raised.before_pf = raised.mean_pf if touches and raised.rise_pf is not None else None
+        if touches and not self._touched_since_s:
+            for raised in (*self._raised.values(), *(gone for gone, _ in self._blinked.values())):
+                raised.before_pf = raised.mean_pf
         if touches:
             self._released_s = None
         elif self.answered:

@@ -51,8 +51,10 @@ NEW_S = 0.3
 """A field that was just touched is measured at every poll for so long: the figure may be let go again at once."""
 
 CROSSTALK = 0.007
+MOST_CROSSTALK_PF = 1.6
 """So much of a finger's rise may show on the electrode beside its own: more than the 0.5 % that are reckoned with, less
-than a hand on the lightest figure adds there (0.9 % of that finger on the strongest return; docs/sensing.md).
+than a hand on the lightest figure adds there (0.9 % of that finger; docs/sensing.md). Never more than this, though: a
+finger that is grounded besides, or a shorted pad, has no bound, and that hand shows 1.7 pF.
 """
 
 SWARM = 5
@@ -81,7 +83,7 @@ class _Station:
         self.fields = tuple(wiring.fields.items())
         self.rails = tuple(wiring.rails.items())
         self.badges = tuple(wiring.badges.items())
-        self.finger_pads = {*wiring.touches.values(), *wiring.badges.values()}
+        self.finger_bits = sum(1 << electrode for electrode in (*wiring.touches.values(), *wiring.badges.values()))
         self.field_bits = sum(1 << electrode for electrode in wiring.fields.values())
         self.every_s = BADGE_GLANCE_S if self.badges else GLANCE_S
         self.mask = 0
@@ -133,14 +135,11 @@ class _Station:
     def passed_pf(self, held: int) -> dict[str, float]:
         """How much of each held field's rise may come from fingers on the wires beside its own."""
         passed_pf = {}
+        fingers = self.mask & self.finger_bits
         for field, electrode in self.fields:
-            fingers = [
-                beside
-                for beside in (electrode - 1, electrode + 1)
-                if beside in self.finger_pads and held >> electrode & 1 and self.mask >> beside & 1
-            ]
-            if fingers:
-                passed_pf[field] = CROSSTALK * sum(map(self.chip.levels.rise_pf, fingers))
+            beside = [each for each in (electrode - 1, electrode + 1) if each >= 0 and fingers >> each & 1]
+            if beside and held >> electrode & 1:
+                passed_pf[field] = min(CROSSTALK * sum(map(self.chip.levels.rise_pf, beside)), MOST_CROSSTALK_PF)
         return passed_pf
 
 

@@ -74,18 +74,24 @@ class Standing:
     """A hand has let go when the rise has fallen below this share of its peak, and below `together_pf`."""
     fall_pf: float = math.inf
     """Or by so much, where that is less."""
-    unmoved_pf: tuple[tuple[float, float], ...] = ()
-    """What lies in one of these ranges and shows no more than before the Touch field was touched is no hand either."""
+    unmoved_pf: tuple[float, float] = (math.inf, math.inf)
+    """What lies between these and shows no more than before the Touch field was touched is no hand either."""
+
+    def is_unmoved(self, rise_pf: float) -> bool:
+        """Whether it may stand although no hand was seen to let go."""
+        lowest_pf, highest_pf = self.unmoved_pf
+        return lowest_pf <= rise_pf <= highest_pf
 
 
 STANDING = Standing(2.0, HAND_PF, 3.3, 0.65)
 """At most its metal's 1.7 pF, whatever is in its foot; two of the others show 3.0 pF together."""
 
-STANDING_ON_RINGS = Standing(12.5, 0.0, 12.5, 0.0, 0.9, ((0.0, 1.2), (7.0, 12.0)))
+STANDING_ON_RINGS = Standing(12.5, 0.0, 12.5, 0.0, 0.9, (7.0, 12.0))
 """Its foot couples the centre to the rings beside it, of 15 pF each: 8 pF with one, 11.5 pF with three; estimate. From
 a hand's 13.5 pF that is a small fall, and on batteries too small to be sure of. Such a figure is known by standing for
 a second, or by the Touch field: on batteries a hand shows half a picofarad more as soon as its owner's finger, the
-shortest way to ground, is on one.
+shortest way to ground, is on one. Through a painted head, a lacquered Touch field or with a helper's finger it may not,
+and a figure that was carried there and not let go is not felt: the price of no ghosts.
 """
 
 MORE_PF = 0.3
@@ -125,7 +131,7 @@ class Raised:
     """What figures show here that were let go and have not been taken for the field's rest yet."""
     idle_pf: float = 0.0
     """The field's rest."""
-    before_pf: float | None = None
+    before_pf: float = 0.0
     """What it showed before the Touch field was touched."""
     passed_pf: float = 0.0
     """How much of its rise may come from fingers on the wires beside its own."""
@@ -166,7 +172,7 @@ class Raised:
 
     def _grip_anew(self, now: float) -> None:
         """A hand has come back before the field was re-based: from now on the rise is what it adds."""
-        self.stands, self.on_figure, self.before_pf = False, True, None
+        self.stands, self.on_figure, self.before_pf = False, True, 0.0
         self.first_s, self.quick = now, False
         self.floor_pf += self.stands_pf
         self.recent_pf = tuple(pf - self.stands_pf for pf in self.recent_pf)
@@ -194,7 +200,7 @@ class Raised:
             return False
         last_pf, standing = self.recent_pf[-1], self.standing
         most_pf = standing.together_pf if self.stands else min(standing.together_pf, standing.let_go * self.peak_pf)
-        return self._raised_pf <= last_pf < most_pf
+        return self._raised_pf <= last_pf < most_pf or standing.is_unmoved(last_pf)
 
     @property
     def _raised_pf(self) -> float:
@@ -216,9 +222,8 @@ class Raised:
 
     def stood_before(self, settled_pf: float, error_pf: float) -> bool:
         """Whether it is a figure on rings that stood like this before the Touch field was touched."""
-        if self.before_pf is None or not any(low <= settled_pf <= high for low, high in self.standing.unmoved_pf):
-            return False
-        return settled_pf - self.before_pf < max(MORE_PF, MORE_ERRORS * error_pf)
+        more_pf = max(MORE_PF, MORE_ERRORS * error_pf)
+        return self.standing.is_unmoved(settled_pf) and settled_pf - self.before_pf < more_pf
 
     def rests(self, now: float, *, announced: bool) -> bool:
         """Whether no hand is there, and the last measurement shows none coming.

@@ -124,12 +124,12 @@ def test_noise_does_not_make_a_standing_figure_of_a_held_one_nor_the_reverse(aro
     assert bool(grips) is held
 
 
-def leave_white(table: Table) -> None:
+def leave_white(table: Table, field: str = "beach") -> None:
     """A white figure is set down on an empty field, and stands there."""
     for rise_pf in (3.0, 3.0, 1.1, 1.1):
-        table.hold(0.1, beach=rise_pf)
-    assert table.contacts.at_rest(table.now) == ["beach"]
-    table.contacts.forget("beach", table.now)
+        table.hold(0.1, **{field: rise_pf})
+    assert table.contacts.at_rest(table.now) == [field]
+    table.contacts.forget(field, table.now)
 
 
 @pytest.mark.parametrize("lifted", [False, True])
@@ -218,11 +218,9 @@ def test_what_a_finger_on_the_wire_beside_its_own_passes_on_blocks_nobody(*, sta
     table = Table()
     if standing:
         for field in ("beach", "mountain"):
-            table.hold(0.3, **{field: 3.0})
-            table.hold(0.3, **{field: 1.2})
-            table.contacts.forget(field, table.now)
+            leave_white(table, field)
         table.hold(0.3)
-        table.idle_pf += 1.2
+        table.idle_pf += 1.1
     table.passed_pf = {"mountain": 1.3}
     grips = table.hold(0.3, Touch.FIRE, beach=1.9, mountain=0.9)
     assert [grip.field for grip in grips] == ["beach"]
@@ -414,12 +412,10 @@ def test_who_has_touched_a_colour_pad_may_show_less_where_a_figure_was_seen_to_b
     """In noise the field's rest may be known too high."""
     table = Table()
     table.contacts = Contacts(table.reader, least_pf=1.4)
-    table.hold(0.3, beach=3.0)
-    table.hold(0.3, beach=1.7)
-    table.contacts.forget("beach", table.now)
+    leave_white(table)
     table.hold(0.3)
     if known:
-        table.idle_pf += 1.7
+        table.idle_pf += 1.1
     table.badge = badge
     assert len(table.hold(1.0, Touch.ROCK, beach=1.2)) == grips
 

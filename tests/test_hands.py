@@ -464,10 +464,7 @@ def test_fingers_on_the_wires_on_both_sides_hide_no_hand_between_them() -> None:
 
 @pytest.mark.parametrize("figure", FIGURES)
 def test_a_figure_on_rails_that_is_let_go_on_batteries_is_no_grip_until_it_is_held(figure: Figure) -> None:
-    touch, coast, jungle = WIRING.chips
-    coast = replace(coast, rails=dict(zip(Rail, (9, 10, 11), strict=True)))
-    wiring = replace(WIRING, figure_method=FigureMethod.RAILS, chips=(touch, coast, jungle))
-    board = Board(wiring=wiring, physics=TablePhysics(earth_pf=30.0))
+    board = Board(wiring=coded(FigureMethod.RAILS), physics=TablePhysics(earth_pf=30.0))
     for field in FIELDS[::3]:
         board.hands.place(figure, field)
         assert board.run(1.0) == []
